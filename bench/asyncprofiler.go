@@ -50,7 +50,7 @@ func (s *setup) askAsyncProfiler(ctx context.Context, j installedJDK, pid int, c
 type profiledStacks struct {
 	samples []stackSample // those with Java methods
 	all     int           // the number of all samples
-	broken  int           // how many of these have a stack that the profiler did not walk to its end
+	broken  int           // the number of samples whose stack the profiler did not walk to its end
 }
 
 // inlinedSuffix is what async-profiler's option ann adds to the names of inlined Java methods. javaSuffixes are the
@@ -59,7 +59,7 @@ const inlinedSuffix = "_[i]"
 
 var javaSuffixes = []string{inlinedSuffix, "_[j]", "_[0]", "_[1]"}
 
-// parseAnnotated reads collapsed stacks that async-profiler has written with its option ann.
+// parseAnnotated reads the collapsed stacks that async-profiler writes with its option ann.
 func parseAnnotated(text []byte) (*profiledStacks, error) {
 	p := &profiledStacks{}
 	lines := bufio.NewScanner(bytes.NewReader(text))
@@ -83,8 +83,8 @@ func parseAnnotated(text []byte) (*profiledStacks, error) {
 	return p, lines.Err()
 }
 
-// parseAnnotatedStack parses a line of collapsed stacks from which the number of samples was cut off. broken is true if
-// frames are missing.
+// parseAnnotatedStack parses a line of collapsed stacks, without the number of samples at its end. The result broken is
+// true if frames are missing.
 func parseAnnotatedStack(stack string) (sample stackSample, broken bool) {
 	for frame := range strings.SplitSeq(stack, ";") {
 		i := slices.IndexFunc(javaSuffixes, func(suffix string) bool { return strings.HasSuffix(frame, suffix) })

@@ -24,9 +24,9 @@ import (
 	"github.com/gasm-profiler/gasm/push/web"
 )
 
-// A fleet simulates many hosts that run gasm watch. Each has a queue and a client of its own, as gasm watch has, and
-// sends a profile of each of its JVMs in each interval, at a moment of its own within the interval. All of them send to
-// one server on this machine.
+// The measurement "fleet" simulates many hosts that run gasm watch. Each host has its own queue and client, as in gasm
+// watch. In each interval it sends one profile of each of its JVMs, at a random moment of the interval that is the same
+// in all intervals. All hosts send to one server on this machine.
 const (
 	fleetJVMs  = 20 // JVMs of each host
 	fleetEvery = 15 * time.Second
@@ -136,7 +136,7 @@ func (r *fleetRun) perSecond(n int64) float64 {
 
 func (r *fleetRun) share() float64 { return float64(r.profiles) / float64(r.made) }
 
-// simulateFleet runs a server and the senders of some hosts.
+// simulateFleet runs a server, and the given number of hosts that send profiles to it.
 func simulateFleet(ctx context.Context, hosts, intervals int, kinds []fleetProfile) (*fleetRun, error) {
 	r := &fleetRun{intervals: intervals, parsed: map[[sha256.Size]byte]int64{}, ids: map[string]bool{},
 		names: map[string]bool{}}
@@ -177,7 +177,8 @@ func simulateFleet(ctx context.Context, hosts, intervals int, kinds []fleetProfi
 	return r, ctx.Err()
 }
 
-// sendFleet makes the profiles of one host.
+// sendFleet simulates one host: in each interval it adds the profiles of the host's JVMs to the queue. At the end it
+// waits until the queue has sent them, or until fleetPatience has passed.
 func sendFleet(ctx context.Context, host int, start time.Time, intervals int, q *push.Queue, kinds []fleetProfile,
 	made, samples *atomic.Int64) push.Stats {
 	sending, stop := context.WithCancel(ctx)

@@ -73,8 +73,8 @@ func (s *setup) inliningOf(ctx context.Context, j installedJDK) ([]figure, error
 	}, nil
 }
 
-// inliningRound records one run, and returns what Flight Recorder took in it, and the seconds of CPU time that gasm
-// takes to read the decisions.
+// inliningRound records one run of javac under gasm. It returns the CPU times of the JVM and of Flight Recorder in it,
+// and how many seconds of CPU time gasm's code needs to read the decisions.
 func (s *setup) inliningRound(ctx context.Context, j installedJDK, dir string) (r recorderCost, read float64,
 	err error) {
 	logs, stacks := filepath.Join(dir, "logs"), filepath.Join(dir, "stacks")
@@ -102,8 +102,8 @@ func (s *setup) inliningRound(ctx context.Context, j installedJDK, dir string) (
 	return r, (cpuTime(unix.RUSAGE_SELF) - before).Seconds(), nil
 }
 
-// oneOf is 32: of every 32 compilations, the decisions of one are read. A report reads about as many: the JIT compilers
-// make 6000 or more pieces of code when javac runs, and a report reads the decisions of 200.
+// inliningRound reads the decisions of one compilation in oneOf. A report reads about as many: the JIT compilers make
+// 6000 or more pieces of code when javac runs, and a report reads the decisions of 200.
 const oneOf = 32
 
 // A recorderCost has CPU times of a JVM, in seconds: that of the whole JVM, and those of Flight Recorder's parts.
@@ -119,7 +119,8 @@ type recorderCost struct {
 // of the functions with which the compilers post decisions about calls.
 var ofRecorder = regexp.MustCompile(`Jfr|jdk\.jfr\.|^JFR |CompilerEvent::InlineEvent|EventCompilerInlining`)
 
-// recorderCostOf returns the cost that the samples of collapsed stacks show. They were taken at a frequency in Hz.
+// recorderCostOf computes the CPU times from the samples in collapsed stacks, which were taken at the given frequency
+// in Hz.
 func recorderCostOf(stacks string, frequency float64) (c recorderCost, err error) {
 	for line := range strings.Lines(stacks) {
 		stack, number, ok := cutLast(strings.TrimSpace(line), " ")

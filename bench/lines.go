@@ -19,7 +19,7 @@ import (
 	"github.com/gasm-profiler/gasm/profile/choice"
 )
 
-// allRecords has HotSpot keep records of frames between safepoints, too.
+// allRecords are the JVM options with which HotSpot also records the frames of instructions between safepoints.
 const allRecords = "-XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints"
 
 // A linesProgram is a program for which measureLines compares guessed lines with the lines that HotSpot recorded.
@@ -37,13 +37,13 @@ var linesPrograms = []linesProgram{
 	{"H2", "", []string{"-Dsec=100000", "Database"}},
 }
 
-// jmhName is the name of the program that runs under JMH, in forks of its own.
+// jmhName is the name of the program that profileJMH runs: JMH's benchmarks, which run in forks of their own.
 const jmhName = "JMH"
 
 // measureLines measures how often package safepoints guesses methods and lines right. It has to guess them if a JVM
 // runs without DebugNonSafepoints, because HotSpot then records them at safepoints only. Here the JVMs run with this
-// flag. bench hides the records between safepoints, has them guessed by two rules, and compares the guesses with the
-// records. One rule takes the next record by address, the other one follows the flow of control.
+// flag. bench hides the records between safepoints, guesses them by two rules, and compares the guesses with the
+// records. One rule takes the next record by address; the other follows the flow of control.
 func measureLines(ctx context.Context, s *setup) ([]figure, error) {
 	if err := needApplications(); err != nil {
 		return nil, err
@@ -196,10 +196,10 @@ var untold = []oracle.Reason{oracle.LateInlining, oracle.Counter}
 type linesScore struct {
 	byAddress, byFlow             oracle.Score
 	recordedAddress, recordedFlow oracle.Score          // compared with all HotSpot records, even those about other code
-	otherAddress, otherFlow       oracle.Score          // only instructions whose record HotSpot has made itself
+	otherAddress, otherFlow       oracle.Score          // only instructions whose record is compared unchanged, see oracle.Sampled
 	untold                        map[oracle.Reason]int // number of samples that are missing in byAddress and byFlow
 	nameless                      int                   // number of samples in inlined methods that no record mentions
-	left                          int                   // number of samples in methods without all records
+	left                          int                   // number of samples in methods of which the capture has only an excerpt
 }
 
 // scoreLines compares what the two rules guess (see measureLines) with what HotSpot recorded, for all samples of a

@@ -66,8 +66,8 @@ var callersView = view{"compiled methods and callers", func(s stackSample) []str
 	return []string{strings.Join(s.methods[:len(s.methods)-s.inlined], ";")}
 }}
 
-// views are the ways in which profiles are compared. Which methods are inlined at the sampled instruction is the least
-// certain part of a stack, because HotSpot describes only some instructions. The second view leaves these methods out.
+// views are the ways in which profiles are compared. The least certain part of a stack is which methods are inlined at
+// the sampled instruction, because HotSpot describes only some instructions. The second view leaves these methods out.
 var views = []view{
 	{"whole stacks", func(s stackSample) []string { return []string{strings.Join(s.methods, ";")} }},
 	callersView,
@@ -87,7 +87,7 @@ func (v view) keysOf(samples []stackSample) [][]string {
 	return all
 }
 
-// sharesOf returns the distribution of samples with these keys.
+// sharesOf returns, for each key, the share of the samples that have it. samples has the keys of each sample.
 func sharesOf(samples [][]string) shares {
 	all := shares{}
 	for _, keys := range samples {
@@ -102,7 +102,8 @@ func sharesOf(samples [][]string) shares {
 // has the overlap of two halves of each profiler's own samples. All three compare two sets of the same size.
 type agreement struct{ both, halvesA, halvesB float64 }
 
-// agree compares two profilers' samples of the same run. It shuffles them several times, and returns the means.
+// agree compares two profilers' samples of the same run. It shuffles and compares them several times, and returns the
+// means of the overlaps.
 func (v view) agree(a, b []stackSample, random *rand.Rand) agreement {
 	const turns = 8
 	n := min(len(a), len(b)) / 2

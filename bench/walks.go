@@ -103,8 +103,8 @@ func roundsOf(p *running) (rounds, cpu float64, err error) {
 	return rounds, cpu * 1e-9, err
 }
 
-// rest lets the program run for some seconds without samples. It returns how many rounds the program does in a second
-// of its own CPU time.
+// rest lets the program run for the given number of seconds without samples. It returns how many rounds the program
+// does in a second of its own CPU time.
 func (s *setup) rest(ctx context.Context, p *running, seconds int64) (speed float64, err error) {
 	before, used, err := roundsOf(p)
 	if err != nil {
@@ -127,7 +127,7 @@ type attachedCost struct {
 	end     float64 // seconds from the end of the sampling to the end of gasm
 }
 
-// attachDeep records the program for some seconds at the default rate.
+// attachDeep records the program for 8 seconds (2 with -short) at the default rate.
 func (s *setup) attachDeep(ctx context.Context, p *running, stacks string) (c attachedCost, err error) {
 	dir := filepath.Join(s.dir, "attached")
 	defer os.RemoveAll(dir)

@@ -63,8 +63,8 @@ func (n *null) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// wallOfMany records 5000 threads, of which 4900 are idle. The CPU time is that of the whole process, which does
-// nothing else meanwhile.
+// wallOfMany records 5000 threads, of which 4900 are idle. The recorder runs in bench's own process, which does nothing
+// else meanwhile, so the CPU time is that of the whole process.
 func (s *setup) wallOfMany(ctx context.Context, j installedJDK, dir string) ([]figure, error) {
 	p, err := startWaits(ctx, j, dir, "50", "4000", "900", "0", "0", "-")
 	if err != nil {

@@ -55,8 +55,9 @@ func measureWallTools(ctx context.Context, s *setup) ([]figure, error) {
 // place all the time.
 var wallStates = []string{"sleep", "park", "wait", "monitor", "socket", "on processor", "idle", "fifo"}
 
-// runnable is the name of one more share: that of the time for which the threads named "mixed" waited for a processor.
-// The program and the other tools don't know it, and count it as part of the state that has just ended.
+// runnable is the name of another row: the share of the time for which the threads named "mixed" waited for a
+// processor. The program and the other tools don't know this time, and count it as part of the state that has just
+// ended.
 const runnable = "runnable"
 
 // These are the tools of the comparison.
@@ -218,7 +219,7 @@ func (s *setup) startWall(ctx context.Context, pid int) (dir string, stop func()
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = cmd.Wait() // its output says why
+		_ = cmd.Wait() // if it fails, its output says why
 	}()
 	stop = func() {
 		_ = cmd.Process.Signal(os.Interrupt)
@@ -255,7 +256,7 @@ func (r *running) ask() (m moment, err error) {
 		return m, err
 	}
 	var words []string
-	for len(words) < 2 || m.at == 0 { // async-profiler has written something, too
+	for len(words) < 2 || m.at == 0 { // skip lines that async-profiler has written
 		line, err := r.stdout.ReadString('\n')
 		if err != nil {
 			return m, err
@@ -272,7 +273,7 @@ func (r *running) ask() (m moment, err error) {
 	return m, nil
 }
 
-// shares returns the shares of the time between two moments.
+// shares returns the share of each row in the time from m to the later moment.
 func (m moment) shares(to moment) map[string]float64 {
 	shares := map[string]float64{"idle": 1, "fifo": 1} // these two threads do nothing else
 	states := map[string]string{"short-sleep": "sleep", "on-processor": "on processor"}
@@ -301,7 +302,8 @@ func row(thread, state string) string {
 	return ""
 }
 
-// share returns n ns as a share of the time of all threads that a row is about.
+// share converts n ns into a share of the window. For a row about the threads named "mixed", it is a share of the time
+// of all these threads.
 func (w window) share(row string, n float64) float64 {
 	if row != "idle" && row != "fifo" {
 		n /= mixedThreads
@@ -309,7 +311,7 @@ func (w window) share(row string, n float64) float64 {
 	return n / float64(w.to-w.from)
 }
 
-// ofGasm returns the shares in a capture of gasm's.
+// ofGasm returns the share of each row in the window, as gasm's capture in dir has it.
 func (w window) ofGasm(dir string) (map[string]float64, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "wall-*.txt"))
 	if err != nil || len(files) != 1 {
@@ -340,13 +342,13 @@ func (w window) ofGasm(dir string) (map[string]float64, error) {
 	return shares, r.Err()
 }
 
-// placeStates has the states of the threads named "mixed", by the methods in which they are in these states.
+// placeStates maps the methods in which the threads of the comparison wait or run to the state of a thread there.
 var placeStates = map[string]string{"Mixed.sleeping": "sleep", "Mixed.parking": "park", "Mixed.waiting": "wait",
 	"Mixed.blocking": "monitor", "Mixed.reading": "socket", "Mixed.computing": "on processor", "Mixed.run;java/lang/Thread.sleep": "sleep",
 	"Waits.idle": "park", "Waits.fifo": "file"}
 
-// ofAsyncProfiler returns the shares in collapsed stacks of async-profiler. The first frame of a stack is the thread.
-// The shares are those of all samples of the row's threads.
+// ofAsyncProfiler returns the share of each row in collapsed stacks of async-profiler. The first frame of a stack is
+// the thread. A share is relative to all samples of the threads that the row is about.
 func ofAsyncProfiler(path string) (map[string]float64, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -401,7 +403,8 @@ func wallSettings() string {
 	return b.String()
 }
 
-// ofJFR returns the shares in a recording, without events that are shorter than a threshold.
+// ofJFR returns the share of each row in the window, as a recording has it. It leaves out events that are shorter than
+// the threshold.
 func (w window) ofJFR(path string, threshold time.Duration) (map[string]float64, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -432,8 +435,8 @@ func (w window) ofJFR(path string, threshold time.Duration) (map[string]float64,
 	return shares, r.Err()
 }
 
-// wallSignals counts the signals of the program and its interrupted system calls without a profiler, with gasm, and
-// with async-profiler.
+// wallSignals counts the signals that the program gets, and its system calls that a signal interrupts: without a
+// profiler, with gasm, and with async-profiler.
 func (s *setup) wallSignals(ctx context.Context, j installedJDK, pid int, signals map[string][]float64) error {
 	seconds := s.size(10, 1)
 	count := func(tool string) error {

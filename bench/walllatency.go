@@ -12,7 +12,8 @@ import (
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
 )
 
-// requestRate is how many requests the server gets per second. They do not wait for each other.
+// requestRate is how many requests the server gets per second. Each is sent at its time, even if earlier ones have not
+// been answered yet.
 const requestRate = 100
 
 // measureWallLatency measures how long a server with 200 threads takes to answer, with and without gasm attach --wall.
@@ -55,8 +56,8 @@ var (
 	inMillis1   = unit{"%.1f ms", 1e3}
 )
 
-// latencies are times in seconds, by the index of a percentile and by round. first and second are the times in the two
-// halves of the time without gasm; their ratio is the noise.
+// latencies are the times of answers in seconds: for each of the percentiles, one value per round. first and second are
+// from the two halves of the time without gasm; their ratio is the noise.
 type latencies struct {
 	without, with, first, second [3][]float64
 	answers                      map[int]string // the answers, by the number of the request
@@ -109,8 +110,8 @@ func (s *setup) latencyRound(ctx context.Context, j installedJDK, round int, m *
 	return nil
 }
 
-// load sends requests for some time, and returns how long each took, from the moment at which it should have been sent.
-// It compares the answers with those that the same requests have had before.
+// load sends requests for the given time. It returns how long each took, from the moment at which it should have been
+// sent. It compares the answers with those that the same requests have had before.
 func (m *latencies) load(ctx context.Context, port string, length time.Duration) ([]float64, error) {
 	transport := &http.Transport{MaxIdleConnsPerHost: 1000}
 	defer transport.CloseIdleConnections()

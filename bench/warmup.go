@@ -30,7 +30,7 @@ type way struct {
 }
 
 // measureWarmup measures the cost of a capture while HotSpot compiles a lot. The program runs javac, and is timed from
-// the start of its JVM to its exit. Each round runs the program in all ways, one after the other.
+// the start of its JVM to its exit. Each round runs the program once in each way (see the method ways).
 func measureWarmup(ctx context.Context, s *setup) ([]figure, error) {
 	if err := s.needJDK(); err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func measureWarmup(ctx context.Context, s *setup) ([]figure, error) {
 	return all, tooOld
 }
 
-// warmupOf runs the program in all ways with one JDK.
+// warmupOf runs the program with one JDK, in each round once in each way.
 func (s *setup) warmupOf(ctx context.Context, j installedJDK) ([]figure, error) {
 	dir := filepath.Join(s.dir, fmt.Sprint("warmup-", j.feature))
 	defer os.RemoveAll(dir)

@@ -19,8 +19,7 @@ import (
 
 // checkAttach starts a JVM of this JDK and finds out whether `gasm attach` can read its code. The JVM must not be a
 // descendant of this process, because the kernel may let a process read its descendants, but no other processes
-// (kernel.yama.ptrace_scope). checkAttach also asks the JVM which events it can report; the finding events is about
-// them.
+// (kernel.yama.ptrace_scope). checkAttach also asks the JVM which events it can report; the second finding says which.
 func (j *foundJDK) checkAttach(ctx context.Context, area, dir string) (attached, events Finding) {
 	ctx, cancel := withLimit(ctx, j.limit())
 	defer cancel()

@@ -113,8 +113,8 @@ func tryDTrace(ctx context.Context, dir string, sudo bool) (event string, err er
 // patienceAtEnd is how long dtrace may take to end after the user has stopped the doctor.
 const patienceAtEnd = 5 * time.Second
 
-// dtraceUprobes returns the uprobes that DTrace for Linux sets in the kernel for its BEGIN and END probes. lines has
-// one line for each of them, from the kernel's file uprobe_events, whose path is file:
+// dtraceUprobes reads the uprobes that DTrace for Linux has set in the kernel for its BEGIN and END probes. file is the
+// path of the kernel's file uprobe_events, and lines are the lines of DTrace's uprobes in that file:
 //
 //	p:dt_4711_dtrace/BEGIN /usr/lib/x86_64-linux-gnu/libdtrace.so.2.0.0:0x00000000000ded20
 //

@@ -65,7 +65,7 @@ func (j *foundJDK) check(ctx context.Context, log string) jdkResult {
 		return r
 	}
 	if late := (noAnswerError{}); errors.As(failed, &late) {
-		// nothing else would be answered
+		// no other check of this JDK would get an answer
 		r.checks = append(r.checks, j.judgeCode(area, codeNone, notRunning("", failed), false))
 		return r
 	}
@@ -250,8 +250,8 @@ func jvmComplaint(stderr string, err error) string {
 	return err.Error()
 }
 
-// smallCodeCache is a size in bytes. If both compilers are used and the code cache is smaller than this, the doctor
-// warns that a program may fill it. HotSpot's default for both compilers is 240 MB.
+// smallCodeCache is the size in bytes below which the doctor warns that a program may fill the code cache, if both
+// compilers are used. HotSpot's default for both compilers is 240 MB.
 const smallCodeCache = 48 << 20
 
 // checkCodeCache asks the JVM of the first JDK for the size of its code cache. If there is a JDK on PATH, it is the

@@ -12,15 +12,15 @@ import (
 const (
 	// knownThread is the name of the thread of KnownStack.java whose stacks are judged.
 	knownThread = "known"
-	// wantedStacks is the smallest number of samples of the known thread that the check judges. earlyStacks is the
-	// number of samples before them that it ignores. They are from the time in which the program is compiled; on a busy
-	// machine, code then changes faster than gasm reads it.
+	// The check ignores the first earlyStacks samples of the known thread, and judges those after them, at least
+	// wantedStacks. The first samples are from the time in which the program is compiled; on a busy machine, code then
+	// changes faster than gasm reads it.
 	wantedStacks, earlyStacks = 100, 100
-	// usefulStack is a size in bytes. If each sample has room for that much of a stack, nearly all stacks of a usual
+	// usefulStack is how many bytes of a stack each sample must have room for, so that nearly all stacks of a usual
 	// program are whole.
 	usefulStack = 16 << 10
-	// fewestWhole is the smallest share of whole stacks if gasm can walk the stacks of this JVM. It is less than 1,
-	// because stacks from the JVM's first and last moments may not be whole.
+	// fewestWhole is the smallest share of whole stacks with which the check says that gasm can walk the stacks of this
+	// JVM. It is less than 1, because stacks from the JVM's first and last moments may not be whole.
 	fewestWhole = 0.95
 )
 
@@ -35,7 +35,7 @@ var (
 // A stackTrial is the result of walking the stacks of a known program.
 type stackTrial struct {
 	err     error // why there are no samples with stacks
-	size    int   // bytes of the stack that a sample can have
+	size    int   // how many bytes of a stack a sample has room for
 	samples int
 	whole   int
 	cut     int

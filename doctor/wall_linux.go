@@ -48,7 +48,7 @@ func (j *foundJDK) checkWall(ctx context.Context, area, dir string) Finding {
 }
 
 // tryWall runs a program with the given java command, and records its threads. It returns the number of threads, and
-// the number of Java threads whose place of waiting was found.
+// the number of Java threads for which the recording says in which method they waited.
 func tryWall(ctx context.Context, java, dir string) (threads, found int, err error) {
 	if err := os.WriteFile(filepath.Join(dir, "KnownStack.class"), knownStack, 0o600); err != nil {
 		return 0, 0, err

@@ -8,8 +8,8 @@ package event
 // decisions about the same bci, and nothing says which of these places a decision is about.
 type Inlined struct {
 	CompileID int
-	Caller    string // whose bytecode has the call
-	BCI       int    // of the call
+	Caller    string // the method whose bytecode has the call
+	BCI       int    // the index of the call in the caller's bytecode
 	Callee    string
 	Done      bool // the callee was inlined
 	// Message is the compiler's reason: "hot method too big". It is "" if there is none.

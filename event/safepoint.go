@@ -3,7 +3,7 @@ package event
 // UnknownSafepoint is the name of a safepoint whose reason is unknown.
 const UnknownSafepoint = "safepoint"
 
-// NameSafepoints renames each safepoint whose reason is unknown after the VM operation that ran in it. If several
+// NameSafepoints gives a safepoint whose reason is unknown the name of the VM operation that ran in it. If several
 // operations ran in it, NameSafepoints uses the longest one. It is needed for events of Flight Recorder and of USDT
 // probes, where VM operations are separate events. The events must be sorted, as [Sort] does.
 func NameSafepoints(events []Event) {

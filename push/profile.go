@@ -13,9 +13,9 @@ type Profile struct {
 	Labels   []Label // sorted by name, each name once
 	From, To time.Time
 	Kind     Kind
-	Samples  int64  // or, if the Kind is not CPU, events
+	Samples  int64  // number of samples, or of events if the Kind is not CPU
 	CPUNanos int64  // CPU time that the samples stand for, in ns
-	Lost     int64  // samples of all JVMs that were lost in the interval
+	Lost     int64  // number of samples that were lost in the interval, in all JVMs
 	Pprof    []byte // in pprof's format, gzipped
 }
 

@@ -22,8 +22,8 @@ const (
 	MaxBytes = 64 << 20
 )
 
-// Pauses between two tries. Each pause is half as long again as the one before, and is then made up to a half shorter
-// or longer at random.
+// Pauses between two tries. Each pause is 1.5 times as long as the one before, and is then made up to a half shorter or
+// longer at random.
 const (
 	firstPause   = time.Second
 	longestPause = time.Minute
@@ -41,7 +41,7 @@ type Stats struct {
 	Bytes   int64 // size of the waiting profiles
 }
 
-// Text returns a message that has the counts and the destination's name, to.
+// Text returns a message with the counts. The parameter to is the name of the destination.
 func (s Stats) Text(to string) string {
 	text := fmt.Sprintf("%s: %s sent", to, layout.Plural(int(s.Sent), "profile"))
 	if s.Dropped > 0 {
@@ -77,7 +77,7 @@ type Queue struct {
 	stopped chan struct{} // closed when Run has returned
 }
 
-// NewQueue returns an empty Queue. It calls say with messages for the user, at most a few a minute.
+// NewQueue returns an empty Queue. The Queue calls say with messages for the user, at most a few per minute.
 func NewQueue(to Destination, say func(text string)) *Queue {
 	pauses := backoff.NewExponentialBackOff()
 	pauses.InitialInterval, pauses.MaxInterval = firstPause, longestPause
@@ -128,7 +128,7 @@ func (q *Queue) notify() {
 	}
 }
 
-// Stats returns the present counts.
+// Stats returns the current counts.
 func (q *Queue) Stats() Stats {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -181,8 +181,8 @@ func (q *Queue) deliver(ctx context.Context, p *Profile) error {
 		}
 		return struct{}{}, retryable(q.to.Send(ctx, p))
 	}
-	// The next profile starts with the pause that this one has reached, so if the destination is unreachable, each
-	// profile is tried only once more before it is too old.
+	// The pause is not reset before the next profile. So if the destination is unreachable, the pause stays long, and
+	// each profile is tried only once more before it is too old.
 	_, err := backoff.Retry(ctx, try, backoff.WithBackOff(lasting{q.pauses}), backoff.WithMaxElapsedTime(0),
 		backoff.WithNotify(func(err error, _ time.Duration) { q.failed(err) }))
 	q.mu.Lock()
@@ -228,7 +228,7 @@ type laterError struct {
 
 func (e *laterError) Unwrap() []error { return []error{e.error, e.pause} }
 
-// The type lasting is a BackOff that package backoff can't reset when it begins with the next profile.
+// The type lasting is a BackOff whose pauses package backoff can't reset when it begins with the next profile.
 type lasting struct{ *backoff.ExponentialBackOff }
 
 func (lasting) Reset() {}
@@ -264,7 +264,7 @@ func (q *Queue) complain(text string) {
 	q.say(q.to.String() + ": " + text)
 }
 
-// back reports that profiles arrive again after a failure.
+// back reports that the destination takes profiles again, if a failure was reported before.
 func (q *Queue) back() {
 	if q.away {
 		q.away, q.said = false, time.Time{}

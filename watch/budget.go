@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// A budget adapts the frequency of sampling, and then the share of the JVMs, so that gasm does not use more CPU time
-// than it may.
+// A budget adapts the frequency of sampling, and then the share of the JVMs that is watched, so that gasm does not use
+// more CPU time than it may.
 //
 // Lower frequencies make a profile less precise, but not wrong, because each profile has the period of its samples. So
 // the frequency is lowered first, down to a tenth, and only then are JVMs left out.
 type budget struct {
 	limit float64 // CPU time that gasm may use, as a fraction of one processor's time; 0 for no limit
 	most  int     // the frequency that the user has asked for
-	whole float64 // the share that the user has asked for
-	hertz int     // the present frequency
-	share float64 // the present share
+	whole float64 // the share of the JVMs that the user has asked for
+	hertz int     // the current frequency
+	share float64 // the current share of the JVMs
 
 	begun         bool
-	cpu, mono     int64 // at the beginning of the present period of judgeEvery, in ns
+	cpu, mono     int64 // gasm's CPU time and CLOCK_MONOTONIC at the beginning of the current period, in ns
 	above, below  int   // periods in a row in which gasm used more, or much less, than it may
-	beforeRestart bool  // the present period contains the beginning of a recording
+	beforeRestart bool  // a recording began in the current period
 }
 
 const (
@@ -32,8 +32,9 @@ const (
 	// mostlyUnused is the fraction of the limit below which gasm takes more samples again. It is so low that the higher
 	// frequency fits.
 	mostlyUnused = 0.6
-	// periodsAbove and periodsBelow are the numbers of periods after which something changes. They are larger than 1,
-	// because each change begins a new recording, which copies the hot code again.
+	// gasm takes fewer samples after periodsAbove periods in a row above the limit, and more after periodsBelow periods
+	// in a row below mostlyUnused. Both numbers are larger than 1, because each change begins a new recording, which
+	// copies the hot code again.
 	periodsAbove, periodsBelow = 2, 5
 	// leastShare is the smallest part of the share that the user has asked for.
 	leastShare = 1.0 / 64
@@ -43,8 +44,8 @@ func newBudget(o *Options) budget {
 	return budget{limit: o.Budget, most: o.Frequency, whole: o.Share, hertz: o.Frequency, share: o.Share}
 }
 
-// change takes over new options when a new recording is about to begin. If the limit stays the same, so does what the
-// budget has found out: a frequency or a share that was lowered stays low.
+// change adopts new options when a new recording is about to begin. If the limit stays the same, a frequency or a share
+// that the budget has lowered stays low.
 func (b *budget) change(o *Options) {
 	old := *b
 	*b = newBudget(o)
@@ -61,8 +62,9 @@ func (b *budget) change(o *Options) {
 // least returns the lowest frequency: a tenth of the one that the user has asked for.
 func (b *budget) least() int { return max(b.most/10, 1) }
 
-// judge takes the CPU time that gasm has used and the time of CLOCK_MONOTONIC, both in ns. It returns "", or a message
-// for the user if it has changed the frequency or the share, and another recording is to begin.
+// judge decides whether gasm should sample more or less. Its arguments are the CPU time that gasm has used so far, and
+// the time on CLOCK_MONOTONIC, both in ns. If it has changed the frequency or the share, it returns a message for the
+// user, and the caller must begin another recording. Otherwise it returns "".
 func (b *budget) judge(cpu, mono int64) string {
 	if !b.begun {
 		b.begun, b.beforeRestart, b.cpu, b.mono = true, true, cpu, mono
@@ -104,7 +106,8 @@ func (b *budget) judge(cpu, mono int64) string {
 	return b.text(used, hertz)
 }
 
-// text returns a message about the change. hertz is the frequency before the change.
+// text returns a message about the change. used is the share of a processor that gasm used, and hertz is the frequency
+// before the change.
 func (b *budget) text(used float64, hertz int) string {
 	text := fmt.Sprintf("gasm used %.2f %% of a processor in the last minute, and its budget is %.2f %%: ", used*100,
 		b.limit*100)

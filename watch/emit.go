@@ -14,8 +14,8 @@ import (
 	"github.com/gasm-profiler/gasm/top"
 )
 
-// emit makes a profile of each JVM that had samples since the last call, and adds it to all queues. The samples of the
-// last wait seconds are left for the next call.
+// emit makes a profile of each JVM that had samples since the last call, and adds it to all queues. The parameter wait
+// is how many of the latest seconds it leaves for the next call.
 func (w *Watcher) emit(wait int) {
 	s, ok := w.model.TakeSettled(wait)
 	if !ok {
@@ -54,7 +54,7 @@ func (w *Watcher) emitEvents() {
 	}
 }
 
-// toWall returns the number of nanoseconds that converts a present CLOCK_MONOTONIC time to the wall clock.
+// toWall returns what must be added to a current time of CLOCK_MONOTONIC to convert it to the wall clock, in ns.
 func toWall() int64 { return time.Now().UnixNano() - monotonic.Nanos() }
 
 // profile makes the profile of one JVM. Adding toWall (in ns) to a CLOCK_MONOTONIC time converts it to the wall clock.

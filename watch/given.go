@@ -9,7 +9,7 @@ import (
 	"github.com/gasm-profiler/gasm/record/processend"
 )
 
-// A given is a process that the user has named by its id. When all of them have ended, so does gasm.
+// A given is a process that the user has named by its id. gasm ends when all given processes have ended.
 type given struct {
 	pid   int
 	ticks uint64 // start time; 0 if the process has ended
@@ -22,7 +22,7 @@ func givenOf(pids []int) (all []given) {
 	return all
 }
 
-// over returns "", or a message for the user if there are given processes and all have ended.
+// over returns a message for the user if there are given processes and all of them have ended. Otherwise it returns "".
 func (w *Watcher) over() string {
 	for _, g := range w.given {
 		if g.ticks != 0 && !processend.HasEnded(g.pid, g.ticks) {
@@ -38,8 +38,8 @@ func (w *Watcher) over() string {
 	return fmt.Sprintf("all %d processes have ended", len(w.given))
 }
 
-// CheckRunning returns an error if one of the words is the id of no running process. Whether the process is a JVM does
-// not matter, because it may have only just started.
+// CheckRunning returns an error if one of the words is a number, but not the id of a running process. Whether the
+// process is a JVM does not matter, because it may have only just started.
 func CheckRunning(words []string) error {
 	for _, word := range words {
 		pid, err := strconv.Atoi(word)

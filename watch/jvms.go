@@ -88,10 +88,10 @@ func drawn(host string, pid int, ticks uint64, share float64) bool {
 	return float64(x>>11)/(1<<53) < share
 }
 
-// keptTime is how long a JVM is remembered after it was listed last.
+// keptTime is how long a JVM is remembered after it was last seen, in addition to one interval.
 const keptTime = 2 * time.Minute
 
-// forget removes the JVMs that have ended.
+// forget removes the JVMs that have not been seen for a while, because they have ended.
 func (w *Watcher) forget(now time.Time) {
 	for pid, j := range w.jvms {
 		if now.Sub(j.seen) > keptTime+w.o.Every {

@@ -39,17 +39,17 @@ type madeProfile struct {
 // A recording is the recording of one JVM.
 type recording struct {
 	ticks uint64
-	jvm   atomic.Pointer[jvm] // the latest one with this process id
+	jvm   atomic.Pointer[jvm] // the latest jvm with this process id
 	ctx   context.Context     // done when the recording should end
-	stop  context.CancelFunc  // does not wait
+	stop  context.CancelFunc  // asks the recording to end, and does not wait for that
 	ended chan struct{}       // closed when the recording has ended, and its last profiles are made
 }
 
 // reading is locked while a dump is read, so that the memory of only one dump is needed at a time.
 var reading sync.Mutex
 
-// set takes over options. If they change what is recorded, all recordings end, and begin again when their JVMs are
-// wanted. JVMs that could not be recorded are tried again.
+// set adopts options. If they change what is recorded, all recordings end, and begin again when their JVMs are wanted.
+// JVMs that could not be recorded are tried again.
 func (r *recordings) set(o *Options) {
 	if !slices.Equal(r.kinds, o.Events) || r.every != o.Every {
 		r.stopAll()
@@ -84,7 +84,7 @@ func (r *recordings) want(j *jvm) {
 	m := maker{recording: x, to: r, kinds: r.kinds, every: r.every, say: r.say, gasm: r.gasm}
 	r.all.Go(func() {
 		defer close(x.ended)
-		if before != nil { // both would have the same events
+		if before != nil { // otherwise, both recordings would have the same events
 			before.stop()
 			<-before.ended
 		}
@@ -136,13 +136,13 @@ type maker struct {
 
 	rolling    *jvmevents.Rolling
 	reader     events.Reader
-	from       time.Time // the beginning of the present interval
+	from       time.Time // the beginning of the current interval
 	failed     bool      // the user was told that a dump has failed
 	incomplete bool      // the user was told that events are missing
 }
 
-// keptIntervals is how many intervals a JVM keeps. It is more than one, so that no events are missing if the JVM or
-// gasm is late.
+// keptIntervals is for how many intervals a JVM keeps its events. It is more than one, so that no events are missing if
+// the JVM or gasm is late.
 const keptIntervals = 3
 
 // run records until the recording is stopped or the JVM has ended.
@@ -217,7 +217,7 @@ func (m *maker) read(f io.ReaderAt, size int64) error {
 	return nil
 }
 
-// emit makes a profile of each kind of events that there were.
+// emit makes one profile for each kind of which there were events.
 func (m *maker) emit() {
 	from, to := m.from, time.Now()
 	m.from = to

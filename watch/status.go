@@ -25,10 +25,10 @@ const (
 type Status struct {
 	Samples   int64 // number of samples in all profiles that were made
 	CPUNanos  int64 // the CPU time that these samples represent, in ns
-	Lost      int64 // samples
+	Lost      int64 // number of lost samples
 	Profiles  int64
-	Hertz     int     // samples per second and CPU that are asked for now
-	Share     float64 // what share of the JVMs is watched now
+	Hertz     int     // the current frequency, in samples per second and CPU
+	Share     float64 // the share of the JVMs that is watched now
 	Budget    float64 // as in Options
 	JVMs      []JVM   // sorted by process id
 	Queues    []Queue
@@ -36,7 +36,7 @@ type Status struct {
 	jvmsKnown time.Time
 }
 
-// A JVM is one that a Watcher has seen.
+// A JVM is a JVM that a Watcher has seen.
 type JVM struct {
 	attach.Process
 	State State
@@ -48,7 +48,7 @@ type Queue struct {
 	push.Stats
 }
 
-// Status returns the present state. It may be called by any goroutine.
+// Status returns the current state. It may be called by any goroutine.
 func (w *Watcher) Status() Status {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -22,7 +22,7 @@ import (
 type Options struct {
 	Gasm  string   // the version of gasm
 	Words []string // process ids, and parts of the names of main classes and jars; all JVMs if there are none
-	// PIDs are processes after whose end the Watcher ends, too. If there are none, it runs until its context is done.
+	// The Watcher ends when all processes in PIDs have ended. If PIDs is empty, it runs until its context is done.
 	PIDs []int
 	// Share is the fraction of the JVMs that is watched, above 0 and up to 1. The JVMs are chosen at random.
 	Share     float64
@@ -49,7 +49,7 @@ type Target struct {
 	Open func() (push.Destination, error)
 }
 
-// Counter is what is sampled. Its samples stand for CPU time on every machine.
+// Counter is the event that is sampled. Its samples stand for CPU time on every machine.
 const Counter = "cpu-clock"
 
 const (
@@ -74,17 +74,17 @@ type Watcher struct {
 	toWall  func() int64 // toWall, except in a test
 	queues  []*queue
 	jvms    map[int]*jvm // by process id
-	given   []given      // of the options' PIDs
+	given   []given      // the processes of the options' PIDs
 	budget  budget
 	next    time.Time       // when the next profiles are made
-	sending context.Context // ends when the queues must end
-	changes chan Options    // of Change; has at most one element
+	sending context.Context // done when the queues must end
+	changes chan Options    // the options passed to Change; at most one element
 
 	events recordings
 
 	mu     sync.Mutex
 	status Status
-	opened []*queue // of the latest options
+	opened []*queue // the queues of the latest options
 }
 
 // A queue is the queue of a Target.
@@ -121,7 +121,7 @@ func (w *Watcher) open(o Options) (queues []*queue, err error) {
 }
 
 // Change replaces the options of a running Watcher. After an error, the old ones stay in force. Sampling pauses for a
-// moment, because another recording begins. No sample is lost that was taken before.
+// moment, because another recording begins, but no sample that was taken before is lost.
 func (w *Watcher) Change(o Options) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -138,8 +138,8 @@ func (w *Watcher) Change(o Options) error {
 	return nil
 }
 
-// Run watches JVMs until ctx is done, or all PIDs of the options have ended. Then it delivers the last profiles, which
-// takes some seconds at most.
+// Run watches JVMs until ctx is done, or all PIDs of the options have ended. Then it tries to deliver the last
+// profiles, for closeTime at most.
 func (w *Watcher) Run(ctx context.Context) error {
 	var stop context.CancelFunc
 	w.sending, stop = context.WithCancel(context.WithoutCancel(ctx))
@@ -236,8 +236,8 @@ func (w *Watcher) step() {
 	}
 }
 
-// change takes over new options. The queues of destinations that the new options do not have are closed in the
-// background, after their profiles were delivered.
+// change adopts new options. The queues of destinations that the new options do not have are closed in the background,
+// after their profiles were delivered.
 func (w *Watcher) change(o Options) {
 	w.mu.Lock()
 	queues := w.opened
@@ -257,7 +257,7 @@ func (w *Watcher) change(o Options) {
 	w.given = givenOf(o.PIDs)
 	w.budget.change(&o)
 	w.events.set(&o)
-	for _, j := range w.jvms { // their labels may be others now
+	for _, j := range w.jvms { // their labels may have changed
 		j.ticks = 0
 	}
 	go func() {

@@ -73,7 +73,7 @@ func CheckFolder(dir string) error {
 }
 
 // SafepointEnds returns the times at which safepoints ended, from a log of JDK 11: the times of its lines "Leaving
-// safepoint region". The events of a Reader end some µs later, because the Reader takes the time of the next line,
+// safepoint region". The events of a Reader end a few µs later, because the Reader takes the time of the next line,
 // which has the safepoint's duration.
 func SafepointEnds(r io.Reader) (mono []int64) {
 	lines := bufio.NewScanner(r)

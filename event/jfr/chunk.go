@@ -218,8 +218,8 @@ func (s *survey) follow() {
 	slices.Reverse(s.checkpoints[first:])
 }
 
-// special returns the event at an offset, which should be a metadata event (want is 0) or a checkpoint (want is 1). It
-// returns nil if the event is of another type, or if it ends after the offset before.
+// special returns the metadata event (want is 0) or the checkpoint (want is 1) at the offset at. It returns nil if the
+// event there is of another type, or if it ends after the offset that the parameter before gives.
 func (s *survey) special(at, before, want int64) []byte {
 	if at > before {
 		return nil

@@ -52,9 +52,9 @@ type Anchor struct {
 	MonoNanos int64
 }
 
-// WallAnchor returns an anchor at the chunk's start. Its arguments are a single moment on the wall clock and on
-// CLOCK_MONOTONIC. The anchor is as precise as the wall clock in the chunk's header, which has microseconds, or only
-// milliseconds if [Clock.Coarse] returns true.
+// WallAnchor returns an anchor at the chunk's start. Its arguments are the same moment on two clocks, the wall clock
+// and CLOCK_MONOTONIC. The anchor is as precise as the wall clock in the chunk's header, which has microseconds, or
+// only milliseconds if [Clock.Coarse] returns true.
 func (c Clock) WallAnchor(wallNanos, monoNanos int64) Anchor {
 	return Anchor{Ticks: c.StartTicks, MonoNanos: c.StartWallNanos - wallNanos + monoNanos}
 }
@@ -78,7 +78,7 @@ const alignNear = 8
 // moments that are close to each other, computes each pair's clock difference, and looks for the largest group of
 // pairs whose differences are nearly equal. On a busy machine HotSpot writes its log late, but never early, so the
 // smallest differences are the most exact. Align therefore takes the first decile of the group's differences, or their
-// median if the group has fewer than ten pairs. If it has fewer than three, Align returns false.
+// median if the group has fewer than ten pairs. If the group has fewer than three pairs, Align returns false.
 //
 // For JDK 11 the moments are the ends of safepoints. The event jdk.SafepointEnd begins 2 µs before HotSpot writes the
 // following line to its log (-Xlog:safepoint). No other event is that close to a line of the log:

@@ -12,8 +12,8 @@ package jfr
 type FirstSamples struct {
 	begun map[int64]bool
 	first map[int64]firstSample
-	// known has threads of earlier parts that need no first sample any more, and older those that were seen before the
-	// last time that known was full.
+	// known and older contain the threads that occurred in earlier parts, so their next samples are not first ones.
+	// When known is full, it replaces older, and a new known is begun.
 	known, older map[int64]bool
 }
 
@@ -22,8 +22,8 @@ type firstSample struct {
 	number    int
 }
 
-// maxThreads is the maximum number of threads whose starts are remembered. Of the threads of earlier parts, the last
-// maxKnown to 2*maxKnown with events are remembered.
+// maxThreads is the maximum number of threads whose starts are remembered. maxKnown is the size at which
+// FirstSamples.known is full, so at most 2*maxKnown threads of earlier parts are remembered.
 const (
 	maxThreads = 1 << 20
 	maxKnown   = 1 << 16

@@ -14,10 +14,10 @@ type Header struct {
 	DurationNanos int64
 }
 
-// End returns when the chunk ended, in nanoseconds of its Clock.
+// End returns when the chunk ended, in nanoseconds on the clock of the chunk's ticks.
 func (h *Header) End() int64 { return h.Start() + h.DurationNanos }
 
-// Start returns when the chunk began, in nanoseconds of its Clock.
+// Start returns when the chunk began, in nanoseconds on the clock of the chunk's ticks.
 func (h *Header) Start() int64 { return h.Clock.Nanos(h.Clock.StartTicks) }
 
 // maxHeaders is the maximum number of chunks that Headers lists.

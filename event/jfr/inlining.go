@@ -45,7 +45,7 @@ func (x *Inlining) Scan() bool {
 	return false
 }
 
-// see notes when a decision was made, wanted or not.
+// see updates the time of the earliest decision. It is called for each decision, wanted or not.
 func (x *Inlining) see(e *Event) {
 	if e.chunk != x.chunk {
 		x.chunk, x.at = e.chunk, x.anchor(e.chunk)

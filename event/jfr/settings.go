@@ -10,7 +10,7 @@ import (
 	"github.com/gasm-profiler/gasm/event"
 )
 
-// The type recorded is a type of JFR events, and says how Settings enables it.
+// A recorded names a type of JFR events, and says how Settings enables it.
 type recorded struct {
 	event     string
 	threshold bool // true if the type has a threshold; Settings sets it to 0, to record even the shortest events

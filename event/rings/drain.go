@@ -16,7 +16,7 @@ type Drain struct {
 	next   int64 // offset of the first segment that was not seen yet
 	seen   int   // number of segments before next
 	rings  []drainedRing
-	taken  int64 // number of windows in all rings
+	taken  int64 // number of windows that were written, from all rings
 	buffer []byte
 }
 

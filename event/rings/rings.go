@@ -28,9 +28,9 @@ const (
 // A Kind is the kind of an event in a ring.
 type Kind uint8
 
-// The kinds of events. The last two are internal, and Ring.Events leaves them out. An event of the kind owner says
-// that another thread takes over the ring: the events before it are those of the previous thread. A window has the
-// kind inside.
+// The kinds of events. The last two, owner and inside, are internal, and Ring.Events leaves them out. The kind owner
+// means that another thread uses the ring from now on: the events before it are those of the previous thread. The kind
+// inside is that of a window.
 const (
 	Entry Kind = iota + 1
 	Exit
@@ -48,8 +48,8 @@ type Event struct {
 	Site      int
 	MonoNanos int64
 	BCI       int // for locks and allocations; -1 for the lock of a synchronized method
-	// Identity is the System.identityHashCode of the object. It is not unique. An Entry has it only with --probe-this,
-	// and an Exit never; it is 0 then.
+	// Identity is the System.identityHashCode of the object. It is not unique. It is 0 if a method returns or throws,
+	// and if a method is entered without --probe-this.
 	Identity uint32
 	TID      int // 0 if unknown
 }

@@ -20,9 +20,9 @@
 // ends has two probes. If only one of these was recorded, each of its firings becomes an event
 // without a duration.
 //
-// A ? is an argument that could not be read. A program allocates too many objects for a line for each of them. Instead
-// the text has the sums of about 20 ms, one for each allocating instruction and each class. The line of a sum has a
-// different form:
+// A ? is an argument that could not be read. A program allocates too many objects to write a line for each of them.
+// Instead, the text has sums over about 20 ms, one for each allocating instruction and each class. The line of a sum
+// has a different form:
 //
 //	1884.749632617 0 allocated 0x7fae0c8d3a42 0x0 0x0 "java/lang/Integer" 120 1920
 //

@@ -134,9 +134,9 @@ func (r *Reader) nextUnended() bool {
 	return true
 }
 
-// event returns the event whose start is the firing from and whose end is the firing to. If the end is not in the
-// text, or the probe is not one of a pair, to is nil, and the event has no duration. The parameter what is the name
-// that the method halves returned, or the name of the probe.
+// event returns the event that begins with the firing from and ends with the firing to. If the end is not in the text,
+// or the probe is not one of a pair, to is nil, and the event has no duration. The parameter what is the name that the
+// method halves returned, or the name of the probe.
 func (r *Reader) event(from, to *firing, what string) *event.Event {
 	e := &event.Event{PID: r.pid, TID: from.tid, MonoNanos: from.mono}
 	args := from.args
@@ -165,7 +165,7 @@ func (r *Reader) event(from, to *firing, what string) *event.Event {
 		}
 	case event.Park, event.Sleep:
 		if e.Name = strings.TrimPrefix(what, "hotspot:thread__"); len(args) > 2 && args[2].isText {
-			e.Name = className(&args[2]) // Object.wait
+			e.Name = className(&args[2]) // the park is an Object.wait
 		}
 	case event.ClassLoad:
 		if len(args) > 0 {
@@ -270,8 +270,8 @@ func methodName(args []argument, otherwise string) string {
 	return className(&args[1]) + "::" + javaname.Decode(args[2].text)
 }
 
-// arguments returns the arguments with their names. It leaves out as many of the first arguments as used says, because
-// the event's name was made from them.
+// arguments returns the arguments of a probe with their names. The parameter used is how many of the first arguments it
+// leaves out, because the event's name was made from them.
 func (r *Reader) arguments(probe string, args []argument, used int) (named []event.Arg) {
 	parameters := known[probe]
 	if len(parameters) != len(args) {

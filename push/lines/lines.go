@@ -66,7 +66,8 @@ type eventSums struct {
 	AllocBytes   *int64 `json:"alloc_space_bytes,omitempty"`
 }
 
-// sumsOf returns the sums of events of a kind. values are their number, and what they add up to.
+// sumsOf returns the sums of events of a kind: values[0] is their number, and values[1] is the sum of their ns or
+// bytes.
 func sumsOf(kind push.Kind, values []int64) (s eventSums) {
 	if kind == push.Lock {
 		s.Contentions, s.DelayNanos = &values[0], &values[1]

@@ -15,7 +15,7 @@ type Answer struct {
 	Code       int    // the status, such as 200
 	Kind       string // the media type, such as "application/json"
 	Body       []byte // its first 64 kB
-	retryAfter string // the header of that name
+	retryAfter string // the header Retry-After
 	secrets    secrets
 }
 

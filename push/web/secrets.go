@@ -45,7 +45,7 @@ func ReadSecret(path string) (string, error) {
 	return line, nil
 }
 
-// hide replaces the secrets in a text that comes from the server, which was sent them.
+// hide replaces the secrets in a text from the server. The server knows them, so its answer may contain them.
 func (s secrets) hide(text string) string {
 	basic := ""
 	if s.password != "" {

@@ -1,5 +1,5 @@
-// Package events makes profiles of a JVM's events, such as waits for locks, from dumps of a recording by Flight
-// Recorder that goes on.
+// Package events makes profiles of a JVM's events, such as waits for locks. It reads them from dumps of a Flight
+// Recorder recording that is still running.
 //
 //	dump, dump … ─Reader.Add─▶ a Sum of each kind of events, by stacks ─Reader.Take─▶ Sum.Pprof ─▶ pprof
 //

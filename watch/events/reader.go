@@ -20,8 +20,8 @@ type Reader struct {
 	lock, heap *Sum // since the last Take
 }
 
-// mostGap is the longest time between two chunks if no chunk is missing between them. HotSpot begins a chunk at the end
-// of the previous one.
+// mostGap limits the time between two chunks. If the time is longer, a chunk between them is missing, because HotSpot
+// begins a chunk at the end of the previous one.
 const mostGap = 100 * time.Millisecond
 
 // Add adds the events of those chunks of a dump that were not in an earlier dump. It returns an error if events are
@@ -48,7 +48,7 @@ func (r *Reader) Add(f io.ReaderAt, size int64) error {
 // read adds the events of chunks. beginning is true for the first chunks of the recording.
 func (r *Reader) read(f io.ReaderAt, size int64, beginning bool) error {
 	in := jfr.NewReader(f, size, "the recording")
-	x := jfr.NewEvents(in, 0, func(*jfr.Chunk) jfr.Anchor { return jfr.Anchor{} }) // only their order matters
+	x := jfr.NewEvents(in, 0, func(*jfr.Chunk) jfr.Anchor { return jfr.Anchor{} }) // only the order of times matters
 	p := part{lock: orNew(&r.lock), heap: orNew(&r.heap), known: map[*event.Frame]stackOf{}}
 	for x.Scan() {
 		r.firsts.See(x, len(p.allocations))
@@ -90,7 +90,7 @@ func orNew(s **Sum) *Sum {
 // A part sums up the events of a part of a recording.
 type part struct {
 	lock, heap  *Sum
-	known       map[*event.Frame]stackOf // by the innermost frame of a slice that events share
+	known       map[*event.Frame]stackOf // by the address of the innermost frame; equal stacks share their frames
 	allocations []allocation
 	sampled     bool
 	left        int // number of allocations that were left out
@@ -102,14 +102,15 @@ const maxAllocations = 1 << 20
 // A stackOf has the numbers of a stack in both sums, or 0 for none.
 type stackOf struct{ lock, heap int }
 
-// An allocation is an event that stands for allocated bytes. Which of them count is known when all of the part is read.
+// An allocation is an event that stands for allocated bytes. Which allocations count is known only after the whole part
+// was read.
 type allocation struct {
-	stack          int // in the Sum
+	stack          int // its number in the Sum
 	bytes          int64
 	sample, counts bool
 }
 
-// add adds an event that is of a kind that is counted. raw is the same event as Flight Recorder has it.
+// add adds an event if its kind is counted. raw is the same event as Flight Recorder has it.
 func (p *part) add(e *event.Event, raw *jfr.Event, beginning bool) {
 	switch e.Kind {
 	case event.Lock:
@@ -124,7 +125,7 @@ func (p *part) add(e *event.Event, raw *jfr.Event, beginning bool) {
 		a := allocation{bytes: e.Bytes, sample: raw.Type().Name == "jdk.ObjectAllocationSample", counts: !ofRecorder(e, raw)}
 		p.sampled = p.sampled || a.sample
 		if t := raw.Thread(); beginning && a.sample && t != nil && (t.Virtual || t.OSID == 0) {
-			a.bytes = 0 // it may have been allocated before the recording; FirstSamples knows no virtual threads
+			a.bytes = 0 // they may be from before the recording; FirstSamples ignores virtual threads
 		}
 		if a.counts {
 			a.stack = p.stack(e, p.heap, func(s *stackOf) *int { return &s.heap })
@@ -144,7 +145,8 @@ func ofRecorder(e *event.Event, raw *jfr.Event) bool {
 	return t != nil && (t.Name == "JFR Periodic Tasks" || t.Name == "JFR Recorder Thread")
 }
 
-// stack returns the number of an event's stack in a Sum. The function of returns where the number is kept.
+// stack returns the number of an event's stack in a Sum. The function of returns a pointer to the field of a stackOf
+// that holds this number.
 func (p *part) stack(e *event.Event, sum *Sum, of func(*stackOf) *int) int {
 	if len(e.Frames) == 0 {
 		return sum.stack(e)

@@ -33,7 +33,7 @@ type stack struct {
 const (
 	// maxStacks limits the number of different stacks of a profile. Pyroscope takes profiles with 16,000 samples.
 	maxStacks = 16_000
-	// maxText limits the bytes of the names in all stacks. A name counts in each stack in which it is.
+	// maxText limits the bytes of the names in all stacks. A name counts in each stack that contains it.
 	maxText = 64 << 20
 	// maxValue limits sums, because they could otherwise overflow.
 	maxValue = 1 << 60
@@ -43,7 +43,8 @@ func newSum() *Sum {
 	return &Sum{stacks: make([]stack, 1), index: map[string]int{}, methods: map[string]int{}}
 }
 
-// stack returns the number of an event's stack. Stacks with equal methods and lines have the same number.
+// stack returns the number of an event's stack. Stacks with equal methods and lines have the same number. The number is
+// 0 for all stacks beyond the limits.
 func (s *Sum) stack(e *event.Event) int {
 	var key []byte
 	text := 0

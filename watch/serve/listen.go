@@ -19,7 +19,7 @@ type Listener struct {
 	net.Listener
 	path  string      // of a Unix socket; otherwise ""
 	file  os.FileInfo // the socket's file
-	token string      // what clients of a TCP port must know
+	token string      // the token that clients of a TCP port must send
 }
 
 // Listen opens unix:PATH or tcp:HOST:PORT. For the latter, tokenFile is the name of a file with a token that clients
@@ -79,7 +79,7 @@ func listenUnix(path string) (*Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening a socket next to %s: %w", path, err)
 	}
-	l.SetUnlinkOnClose(false) // the file will have another name
+	l.SetUnlinkOnClose(false) // the file is renamed below, and Close removes it
 	listener := &Listener{Listener: l, path: path}
 	if err = os.Chmod(private, 0o600); err == nil {
 		listener.file, err = os.Lstat(private)
@@ -136,7 +136,7 @@ func checkStale(path string) error {
 // Close closes the listener, and removes the file of a Unix socket, unless it is another one by now.
 func (l *Listener) Close() error {
 	if info, err := os.Lstat(l.path); l.path != "" && err == nil && os.SameFile(info, l.file) {
-		_ = os.Remove(l.path) // the next gasm replaces it
+		_ = os.Remove(l.path) // if this fails, the next gasm replaces the file
 	}
 	return l.Listener.Close()
 }

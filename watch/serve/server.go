@@ -40,8 +40,8 @@ const (
 	answerTime     = 30 * time.Second
 	idleTime       = 30 * time.Second
 	endTime        = 5 * time.Second // for requests that are being answered at the end
-	// aliveTime is the longest time since the Watcher's last beat with which it counts as working. There is a beat each
-	// second, except while a recording ends.
+	// The Watcher counts as working unless its last beat is longer ago than aliveTime. There is a beat each second,
+	// except while a recording ends.
 	aliveTime = time.Minute
 )
 
@@ -106,7 +106,7 @@ func (s *Server) handler(token string) http.Handler {
 	})
 }
 
-// setDeadline sets how long an answer may take from now on. It extends the time for reading, too: when that is over,
+// setDeadline sets how long an answer may take from now on. It also extends the time for reading: when that is over,
 // the request's context is cancelled, even though the request has long been read.
 func setDeadline(w http.ResponseWriter, d time.Duration) {
 	c, at := http.NewResponseController(w), time.Now().Add(d)
