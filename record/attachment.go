@@ -282,7 +282,7 @@ func (a *Attachment) followOne(ctx context.Context, j *attachedJVM) (err error) 
 			return err
 		}
 	}
-	o := follow.Options{JVMs: a.open, NoThreadNames: a.o.NoThreadNames}
+	o := follow.Options{JVMs: a.open, NoThreadNames: a.o.NoThreadNames, ShortestPause: a.o.Pause / 4}
 	if a.o.Live != nil {
 		o.Written = func(text []byte) { a.o.Live.Code(j.PID, text) }
 	}

@@ -25,6 +25,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -34,11 +35,22 @@ import (
 
 // collectLater raises the garbage collector's target percentage. So the heap grows to 36 MB, instead of 4 MB, before
 // the first collection. Most reports are complete before that. The first collection runs the cleanup of an unreachable
-// object, and this cleanup sets the percentage back to Go's default.
+// object, and this cleanup sets the percentage to collectAt.
 func collectLater() {
 	debug.SetGCPercent(800)
 	type mark struct{ _ *int } // with a pointer, because small objects without pointers may share their memory
-	runtime.AddCleanup(new(mark), func(percent int) { debug.SetGCPercent(percent) }, 100)
+	runtime.AddCleanup(new(mark), func(at *atomic.Int64) { debug.SetGCPercent(int(at.Load())) }, &collectAt)
+}
+
+// collectAt is the garbage collector's target percentage after the first collection, if the user has set none.
+var collectAt atomic.Int64
+
+// collectSeldom raises the target percentage of a command that runs for long and should take little CPU time.
+func collectSeldom() {
+	collectAt.Store(200)
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(200)
+	}
 }
 
 func main() {
@@ -47,6 +59,7 @@ func main() {
 	}
 	beApart()
 	if os.Getenv("GOGC") == "" {
+		collectAt.Store(100) // Go's default
 		collectLater()
 	}
 	leave(gasm(streams{os.Stdin, os.Stdout, os.Stderr}, os.Args[1:]))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -96,6 +97,8 @@ func (r *watchRun) run() error {
 	if mayWatch() { // now or later, JVMs of other users may run
 		return runApart(r.streams)
 	}
+	useFewThreads()
+	collectSeldom()
 	ends := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT}
 	if r.config == "" {
 		ends = append(ends, syscall.SIGHUP)
@@ -130,6 +133,15 @@ func (r *watchRun) run() error {
 		return cause
 	}
 	return nil
+}
+
+// useFewThreads limits how many threads run Go code at a time, to one for each eight processors of the machine. gasm
+// watch has little to do at a time, and with few threads Go spends less CPU time on waking up others: a seventh of all
+// with 20 JVMs on two processors. A user's GOMAXPROCS stays in force.
+func useFewThreads() {
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(max(1, runtime.NumCPU()/8))
+	}
 }
 
 // serve opens the addresses of --listen, and answers requests there.

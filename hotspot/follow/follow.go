@@ -39,6 +39,8 @@ type Options struct {
 	SwitchDebugInfo func(*vmstructs.VM) (switched bool, err error)
 	// JVMs is shared with other readers of the same JVMs, so that each JVM is polled only once. It may be nil.
 	JVMs *shared.JVMs
+	// ShortestPause is the time after which the JVM is polled again while it compiles; 0 means 10 ms.
+	ShortestPause time.Duration
 	// NoThreadNames is true if the names of the JVM's threads are not to be written to the log.
 	NoThreadNames bool
 	// Written is called from the Follower's goroutine with each piece of text that is written to the log. A piece
@@ -141,6 +143,7 @@ func Start(pid int, o Options) (*Follower, error) {
 	f := &Follower{pid: pid, o: o, stop: make(chan struct{}), done: make(chan struct{}), wake: make(chan struct{}, 1),
 		switched: make(chan struct{}, 1), state: map[*codecache.Blob]copyState{},
 		excerpts: map[*codecache.Blob]*excerpt{}, budget: newBudget(cmp.Or(o.budget, budgetStart))}
+	f.o.ShortestPause = cmp.Or(o.ShortestPause, shortestPause)
 	if o.JVMs == nil {
 		f.o.JVMs = shared.NewJVMs()
 	}
@@ -318,8 +321,9 @@ func (f *Follower) run() {
 	if f.o.All {
 		longest = longestWithoutWake
 	}
-	timer := time.NewTimer(shortestPause)
-	for pause := shortestPause; !f.gone; {
+	shortest := f.o.ShortestPause
+	timer := time.NewTimer(shortest)
+	for pause := shortest; !f.gone; {
 		select {
 		case <-f.stop:
 			f.look()
@@ -329,22 +333,23 @@ func (f *Follower) run() {
 		case <-f.switched:
 			f.poll(always) // gives code that was installed during the pause a time within the pause
 			if timer.Stop(); !f.paused.Load() {
-				pause = shortestPause
+				pause = shortest
 				timer.Reset(pause)
 			}
 		case <-f.wake:
 			if f.look() && !f.paused.Load() {
-				pause = shortestPause
+				pause = shortest
 				timer.Reset(pause)
 			}
 		case <-timer.C:
-			if pause = min(2*pause, longest); f.poll(always) {
-				pause = shortestPause
+			since := monotonic.Nanos() - int64(pause) // others may have polled meanwhile, who walk stacks
+			if pause = min(2*pause, longest); f.poll(since) {
+				pause = shortest
 			}
 			if f.completeSome(); len(f.excerpts) > 0 {
 				pause = min(pause, longestWithoutWake)
 			}
-			timer.Reset(pause)
+			timer.Reset(monotonic.Until(pause))
 		}
 		f.readNames(false)
 		f.log.flush()

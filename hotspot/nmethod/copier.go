@@ -45,6 +45,8 @@ type Copier struct {
 	metadata map[uint64]string       // descriptions, by address; "" where none could be read
 	targets  map[uint64]string       // names of the targets of calls, by address; "" where there is none
 
+	kept map[uint64]keptMethod // methods of the interpreter, by address; Forget does not empty it
+
 	// The classes whose source files were looked up, and the files that AppendSourceFiles has not written yet.
 	sourced map[string]bool
 	untold  []sourceFile
@@ -63,7 +65,7 @@ func NewCopier(vm *vmstructs.VM) (*Copier, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Copier{vm: vm, layout: l, sourced: map[string]bool{}}
+	c := &Copier{vm: vm, layout: l, sourced: map[string]bool{}, kept: map[uint64]keptMethod{}}
 	c.Forget()
 	return c, nil
 }

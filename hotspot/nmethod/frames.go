@@ -82,7 +82,7 @@ func (c *Copier) Interpreted(at, bcp uint64) (Frame, error) {
 	if at == 0 || at%8 != 0 {
 		return Frame{}, errNoMethod
 	}
-	m, err := c.method(at)
+	m, err := c.interpretedMethod(at)
 	if err != nil {
 		return Frame{}, err
 	}

@@ -60,7 +60,8 @@ const (
 	keepMethods = 250 * time.Millisecond
 )
 
-// refresh forgets what may be out of date. The parameter now is the time of a sample.
+// refresh forgets what may be out of date. The parameter now is the present time, not that of a sample: many samples
+// may be walked at once, and what was read for the first of them holds for the others, too.
 func (s *sites) refresh(generation, version int, now int64) {
 	if s.byPC == nil || s.generation != generation || s.version != version || len(s.byPC) >= mostSites {
 		s.generation, s.byPC = generation, map[uint64]*site{}

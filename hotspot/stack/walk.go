@@ -146,7 +146,7 @@ func (k *walk) begin(w *Walker, j *jvm, monoNanos int64, mappings *native.Resolv
 	if j.openJVM != nil {
 		generation = j.view.Cache.Generation()
 	}
-	j.sites.refresh(generation, mappings.Version(j.pid), monoNanos)
+	j.sites.refresh(generation, mappings.Version(j.pid), monotonic.Nanos())
 	frames, wheres := k.frames[:0], k.wheres[:0]
 	*k = walk{processor: w.processor, mask: ^uint64(0), w: w, jvm: j, pid: j.pid, monoNanos: monoNanos, mappings: mappings,
 		exact: true, leaf: true, frames: frames, wheres: wheres}

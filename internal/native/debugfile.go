@@ -146,6 +146,22 @@ func (d debugFinder) read(path string, open opener, o object, sum *uint32) (symb
 	return found, nil
 }
 
+// versions returns the versions of the debug files that o may have, one after the other. A file that is missing has the
+// zero value. So the result differs if a debug file was installed meanwhile.
+func (d debugFinder) versions(path string, o object) (all [4]fileVersion) {
+	paths := []string{d.buildIDPath(o)}
+	candidates, _, _ := d.linked(path, o) // none after an error
+	for _, c := range candidates {
+		paths = append(paths, c.path)
+	}
+	for i, path := range paths[:min(len(paths), len(all))] {
+		if info, err := os.Lstat(path); err == nil {
+			all[i] = fileVersion{info.Size(), info.ModTime()}
+		}
+	}
+	return all
+}
+
 // An opener opens the regular file at a path, and returns its size in bytes.
 type opener func(path string) (*os.File, int64, error)
 

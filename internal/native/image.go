@@ -7,26 +7,36 @@ import (
 	"slices"
 )
 
-// An image has the functions of an ELF file. The addresses are those in the file itself, and not those at which the
-// file was loaded.
-type image struct {
-	segments Segments       // executable ones first
-	pieces   []piece        // sorted, without overlaps
-	texts    names          // the names of the pieces
-	named    map[int]string // names that Resolver.name has returned, by slot
-	plt      []span         // the stubs of imported functions
-	version  fileVersion    // the file's version; the zero value for the vDSO, and if the file could not be read
+// The type functions has the functions of an ELF file. The addresses are those in the file itself, and not those at
+// which the file was loaded. It does not change once it was made, so Resolvers share it; see share.go.
+type functions struct {
+	segments Segments    // executable ones first
+	pieces   []piece     // sorted, without overlaps
+	texts    names       // the names of the pieces
+	plt      []span      // the stubs of imported functions
+	version  fileVersion // the file's version; the zero value for the vDSO, and if the file could not be read
 
 	// complete is true if all functions are known and not just the dynamic symbols. Then an address that no piece
 	// covers is not in a function. It is also true if the file could not be read. In that case, the sampler could not
 	// read the file either, so the names that it claims are worthless.
 	complete bool
-	dynamic  []nameAt // all dynamic symbols; empty if complete
-	exported *claims  // the names of the dynamic symbols; nil until the first claim is checked
-
-	parameters bool // true if names of C++ functions have parameters
-	account    *account
+	dynamic  []nameAt  // all dynamic symbols; empty if complete
+	notes    []string  // what is to be said about the file's debug information
+	account  *account  // of the memory that the functions take
+	key      sharedKey // the zero value if they are not shared
 }
+
+// An image is what one Resolver knows of an ELF file.
+type image struct {
+	*functions
+	named    map[int]string // names that Resolver.name has returned, by slot
+	exported *claims        // the names of the dynamic symbols; nil until the first claim is checked
+
+	parameters bool     // true if names of C++ functions have parameters
+	account    *account // of the memory that the image takes besides its functions
+}
+
+func newImageOf(f *functions) *image { return &image{functions: f, named: map[int]string{}} }
 
 // A segment is a loaded part of a file.
 type segment struct {
@@ -34,12 +44,12 @@ type segment struct {
 	addr         uint64
 }
 
-// memory returns the memory that the image takes, in bytes. The demangled names are not included, because they are
+// memory returns the memory that the functions take, in bytes. The demangled names are not included, because they are
 // added later.
-func (img *image) memory() int {
+func (f *functions) memory() int {
 	const piece, at = 24, 8 // the sizes of these types
-	n := piece*cap(img.pieces) + at*cap(img.dynamic)
-	for _, text := range img.texts {
+	n := piece*cap(f.pieces) + at*cap(f.dynamic)
+	for _, text := range f.texts {
 		n += cap(text)
 	}
 	return n
@@ -54,7 +64,7 @@ type object struct {
 
 // nameless returns the image of a file whose functions could not be read.
 func nameless() *image {
-	return &image{segments: Segments{{size: ^uint64(0)}}, complete: true}
+	return newImageOf(&functions{segments: Segments{{size: ^uint64(0)}}, complete: true})
 }
 
 // newObject reads the headers of an ELF file of the given size in bytes.
@@ -72,7 +82,7 @@ var ErrReplaced = errors.New("another file is at this path now")
 // newImage reads the functions of an ELF file. If the file has no functions in .symtab, newImage calls more(), which
 // looks for functions elsewhere. The parameter more may be nil.
 func newImage(o object, more func() symbolTable) (*image, error) {
-	img := &image{segments: LoadSegments(o.File), named: map[int]string{}}
+	img := newImageOf(&functions{segments: LoadSegments(o.File)})
 	for _, s := range o.Sections {
 		if isPLTSection(s) {
 			img.plt = append(img.plt, span{lo: s.Addr, hi: s.Addr + s.Size})
@@ -89,8 +99,8 @@ func newImage(o object, more func() symbolTable) (*image, error) {
 	if len(static.functions) == 0 && more != nil {
 		static = more()
 	}
-	functions := static.functions
-	img.complete = len(functions) > 0
+	all := static.functions
+	img.complete = len(all) > 0
 	img.texts = names{static.text, dynamic.text}
 	const ofDynamic = 1 // index in texts
 	for _, fn := range dynamic.functions {
@@ -98,7 +108,7 @@ func newImage(o object, more func() symbolTable) (*image, error) {
 		// known.
 		if img.complete || !fn.unsized {
 			fn.name.table = ofDynamic
-			functions = append(functions, fn)
+			all = append(all, fn)
 		}
 	}
 	if !img.complete {
@@ -107,7 +117,7 @@ func newImage(o object, more func() symbolTable) (*image, error) {
 			img.dynamic = append(img.dynamic, at)
 		}
 	}
-	img.pieces = arrange(functions, img.texts)
+	img.pieces = arrange(all, img.texts)
 	return img, nil
 }
 
@@ -195,7 +205,7 @@ func (img *image) believes(claim string, addr uint64) bool {
 		for i, at := range img.dynamic {
 			symbols[i] = string(img.texts.at(at))
 		}
-		img.exported, img.dynamic = newClaims(symbols), nil
+		img.exported = newClaims(symbols)
 	}
 	return !img.exported.has(claim)
 }

@@ -59,17 +59,17 @@ func (l *limits) next() (memory int64, limit time.Duration) {
 	return l.memory / 2, min(l.longest, l.time/2)
 }
 
-// An account counts the memory that an image uses. This memory is subtracted from the limits until the image is garbage
-// collected.
+// An account counts the memory that an image or its functions use. This memory is subtracted from the limits until its
+// owner is garbage collected.
 type account struct {
 	limits *limits
 	bytes  int64
 }
 
-// newAccount returns an account whose memory goes back to the limits when the image is garbage collected.
-func newAccount(img *image, l *limits) *account {
+// newAccount returns an account whose memory goes back to the limits when its owner is garbage collected.
+func newAccount[T any](owner *T, l *limits) *account {
 	a := &account{limits: l}
-	runtime.AddCleanup(img, func(a *account) {
+	runtime.AddCleanup(owner, func(a *account) {
 		a.limits.mu.Lock()
 		defer a.limits.mu.Unlock()
 		a.limits.memory += a.bytes
@@ -77,7 +77,7 @@ func newAccount(img *image, l *limits) *account {
 	return a
 }
 
-// take reserves a number of bytes for the image. If the limits leave less than that, it reserves nothing and returns
+// take reserves a number of bytes. If the limits leave less than that, it reserves nothing and returns
 // false.
 func (a *account) take(bytes int) bool {
 	a.limits.mu.Lock()

@@ -55,6 +55,14 @@ type fileKey struct {
 	low  bool // true if the vDSO lies in the lowest 4 GB, as in 32-bit processes
 }
 
+func keyOf(m *Mapping) fileKey {
+	key := fileKey{path: m.Path, major: m.DevMajor, minor: m.DevMinor, inode: m.Inode, deleted: m.Deleted}
+	if m.Path == VDSO {
+		key.size, key.low = m.Hi-m.Lo, m.Hi>>32 == 0
+	}
+	return key
+}
+
 // A failureKey is a file and a user who could not read it. Another user may be able to read it.
 type failureKey struct {
 	file  fileKey
@@ -365,10 +373,7 @@ func (at *part) appendFound(to []Range) []Range {
 // image returns the image of the file that is mapped at a part of the address space. It reads the file, unless it has
 // already done so for another part. If the file can't be read, the image has no names.
 func (r *Resolver) image(at *part) *image {
-	key := fileKey{path: at.Path, major: at.DevMajor, minor: at.DevMinor, inode: at.Inode, deleted: at.Deleted}
-	if at.Path == VDSO {
-		key.size, key.low = at.Hi-at.Lo, at.Hi>>32 == 0
-	}
+	key := keyOf(&at.Mapping)
 	if img := r.images[key]; img != nil {
 		return img
 	}
@@ -380,9 +385,9 @@ func (r *Resolver) image(at *part) *image {
 	img, failure := r.load(&at.Mapping)
 	if img == nil {
 		img = nameless()
-		img.account = newAccount(img, r.limits)
 		r.note(fmt.Sprintf("%s %s: its functions have no names", at.module, failure))
 	}
+	img.account = newAccount(img, r.limits)
 	img.parameters = r.Parameters
 	switch {
 	case !img.account.take(imageMemory + len(at.Path)):
@@ -404,19 +409,22 @@ func (r *Resolver) load(m *Mapping) (img *image, failure string) {
 	type loaded struct {
 		*image
 		failure string
-		notes   []string
 	}
 	folder, mapping, limits, noted := r.folder, *m, r.limits, r.owners[m.PID].owner
-	l, err := read(r.ctx, limits, func(o *reading) (loaded, error) {
-		var l loaded
-		l.image, l.failure = readMapped(o, &mapping, noted, debugFinder{folder: folder,
-			note: func(text string) { l.notes = append(l.notes, text) }})
-		if l.image == nil {
+	l, err := read(r.ctx, limits, func(o *reading) (l loaded, err error) {
+		var notes []string
+		l.image, l.failure = readMapped(o, &mapping, noted, limits, debugFinder{folder: folder,
+			note: func(text string) { notes = append(notes, text) }})
+		if l.image == nil || l.functions.account != nil { // shared functions have an account
 			return l, nil
 		}
-		l.account = newAccount(l.image, limits)
-		if !l.account.take(l.memory()) {
+		l.notes = notes
+		l.functions.account = newAccount(l.functions, limits)
+		if !l.functions.account.take(l.memory()) {
 			return loaded{}, errMemory
+		}
+		if l.key != (sharedKey{}) {
+			sharedFunctions.add(l.functions)
 		}
 		return l, nil
 	})
@@ -426,15 +434,17 @@ func (r *Resolver) load(m *Mapping) (img *image, failure string) {
 	if err != nil {
 		return nil, fmt.Sprintf("could not be read (%v)", err)
 	}
-	for _, note := range l.notes {
-		r.note(note)
+	if l.image != nil {
+		for _, note := range l.notes {
+			r.note(note)
+		}
 	}
 	return l.image, l.failure
 }
 
 // readMapped reads the file of a mapping for the method load. It runs in another goroutine, and may still run after
 // load has returned.
-func readMapped(l *reading, m *Mapping, noted owner, debug debugFinder) (img *image, failure string) {
+func readMapped(l *reading, m *Mapping, noted owner, limits *limits, debug debugFinder) (img *image, failure string) {
 	if m.Path == VDSO {
 		data, err := ReadVDSO(m)
 		if err == nil {
@@ -460,16 +470,23 @@ func readMapped(l *reading, m *Mapping, noted owner, debug debugFinder) (img *im
 		return nil, fmt.Sprintf("could not be read (%v)", err)
 	}
 	defer f.Close()
+	debug.beside = noted.here && leadsTo(filepath.Clean(m.Path), f)
 	o, err := newObject(l, f, size)
 	if err != nil {
 		return nil, fmt.Sprintf("could not be read (%v)", err)
 	}
-	debug.beside = noted.here && leadsTo(filepath.Clean(m.Path), f)
+	key := sharedKey{keyOf(m), versionOf(f), debug.versions(filepath.Clean(m.Path), o), debug.folder, limits}
+	if shared := sharedFunctions.find(key); shared != nil {
+		return newImageOf(shared), ""
+	}
 	img, err = newImage(o, func() symbolTable { return debug.symbols(filepath.Clean(m.Path), o) })
 	if err != nil {
 		return nil, fmt.Sprintf("could not be read (%v)", err)
 	}
 	img.version = versionOf(f)
+	if key.version == img.version && key.version != (fileVersion{}) { // nobody has written to the file meanwhile
+		img.key = key
+	}
 	return img, ""
 }
 

@@ -47,7 +47,6 @@ type drain struct {
 	mapped      func(native.Mapping) // see Options.Mapped; may be nil
 	kernel      *kernelSymbols
 	kernelPCs   map[uint64]int // samples in the kernel; see KernelCode
-	kallsyms    *os.File       // the file that kernel reads; nil if it is not open
 	last        sampler.Sample
 	stacks      *stacks // nil if no stacks are recorded
 	// throttled counts how often the kernel has paused an event because its samples came too fast.
@@ -208,10 +207,7 @@ func (d *drain) sample(r *perfevent.Record) {
 // kernelNames returns the kernel's symbols. They are read when the first kernel sample arrives.
 func (d *drain) kernelNames() *kernelSymbols {
 	if d.kernel == nil {
-		d.kernel = &kernelSymbols{}
-		if f, err := os.Open("/proc/kallsyms"); err == nil { // otherwise notes says that there are no names
-			d.kernel, d.kallsyms = newKernelSymbols(f), f
-		}
+		d.kernel = openKernelSymbols()
 	}
 	return d.kernel
 }
@@ -279,7 +275,9 @@ func (d *drain) end() error {
 	if err := d.file.Close(); err != nil && d.failure == nil {
 		d.failure = err
 	}
-	d.kallsyms.Close() // does nothing if it is nil
+	if d.kernel != nil {
+		d.kernel.release()
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, s := range d.streams {
@@ -298,7 +296,7 @@ func (d *drain) end() error {
 
 // notes returns notes about what the recording lacks. It must be called after the last record.
 func (d *drain) notes() (notes []fix.Note) {
-	if d.kernel != nil && len(d.kernel.symbols) == 0 {
+	if d.kernel != nil && d.kernel.empty() {
 		notes = append(notes, NamelessKernel)
 	}
 	if d.stacks != nil {

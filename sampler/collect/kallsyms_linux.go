@@ -5,12 +5,15 @@ import (
 	"bytes"
 	"cmp"
 	"io"
+	"os"
 	"slices"
+	"sync"
+	"time"
 
 	"github.com/gasm-profiler/gasm/internal/fields"
 )
 
-// kernelSymbols are the functions of the kernel and its modules.
+// kernelSymbols are the functions of the kernel and its modules. Several recordings may use them at once.
 //
 // It takes 50 ms to read 120000 functions. Most of that time is spent in the kernel, which generates the text of
 // /proc/kallsyms while it is read. Therefore only as much of the text is read as a lookup needs. The kernel's own
@@ -18,11 +21,58 @@ import (
 // kernel generated, such as BPF programs, come next and are not sorted. Kernels that also list their data
 // (CONFIG_KALLSYMS_ALL) list the data after the functions.
 type kernelSymbols struct {
+	mu      sync.Mutex
+	users   int            // guarded by recent's mutex
+	file    *os.File       // nil in tests
 	unread  *bufio.Reader  // the part of the text that was not read yet; nil when all of it has been read
 	ordered bool           // all symbols so far are functions of the kernel itself, in the order of addresses
 	symbols []kernelSymbol // sorted by start
 	text    []byte         // the names of all symbols; only few of them are ever looked up
 	names   map[uint32]kernelName
+}
+
+// recent has the kernelSymbols that were opened last, as long as a recording uses them.
+var recent struct {
+	sync.Mutex
+	symbols *kernelSymbols
+	opened  time.Time
+}
+
+// shareSymbols is how long recordings that begin share the symbols of an earlier one. Modules and BPF programs that are
+// loaded meanwhile have no names.
+const shareSymbols = 10 * time.Minute
+
+// openKernelSymbols returns the symbols of this machine's kernel. They are empty if the file can't be opened. The caller
+// must call release.
+func openKernelSymbols() *kernelSymbols {
+	recent.Lock()
+	defer recent.Unlock()
+	if recent.symbols == nil || time.Since(recent.opened) > shareSymbols {
+		f, err := os.Open("/proc/kallsyms")
+		if err != nil {
+			return &kernelSymbols{} // notes says that there are no names
+		}
+		recent.symbols, recent.opened = newKernelSymbols(f), time.Now()
+		recent.symbols.file = f
+	}
+	recent.symbols.users++
+	return recent.symbols
+}
+
+// release ends a use of the symbols. After the last one, no more symbols are read.
+func (k *kernelSymbols) release() {
+	recent.Lock()
+	defer recent.Unlock()
+	if k.users--; k.users > 0 {
+		return
+	}
+	if recent.symbols == k {
+		recent.symbols = nil
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.unread = nil
+	k.file.Close() // does nothing if it is nil or was closed
 }
 
 // A kernelSymbol has the address at which a function begins, and the position of its name in the text.
@@ -62,6 +112,13 @@ func newKernelSymbols(r io.Reader) *kernelSymbols {
 	}
 }
 
+// empty reports whether no symbol was read.
+func (k *kernelSymbols) empty() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return len(k.symbols) == 0
+}
+
 // readFor reads the text up to the function that contains pc. If there is no such function, it reads all of the text.
 func (k *kernelSymbols) readFor(pc uint64) {
 	for k.unread != nil && !k.knows(pc) {
@@ -69,6 +126,7 @@ func (k *kernelSymbols) readFor(pc uint64) {
 		k.add(line)
 		if err != nil && err != bufio.ErrBufferFull {
 			k.unread = nil
+			k.file.Close() // does nothing if it is nil
 			byStart := func(a, b kernelSymbol) int { return cmp.Compare(a.start, b.start) }
 			if !slices.IsSortedFunc(k.symbols, byStart) {
 				slices.SortStableFunc(k.symbols, byStart)
@@ -103,6 +161,8 @@ func isFunction(kind byte) bool { return kind == 't' || kind == 'T' || kind == '
 
 // at returns the name of the function at an address. The symbol is "" if the function is unknown.
 func (k *kernelSymbols) at(pc uint64) kernelName {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	k.readFor(pc)
 	i, _ := slices.BinarySearchFunc(k.symbols, pc, func(s kernelSymbol, pc uint64) int {
 		if s.start <= pc {

@@ -90,6 +90,8 @@ func (k *kernelSymbols) hottest(pcs map[uint64]int) []kernelFunction {
 // rangeOf returns the range of the function at an address. It ends where the next function begins. ok is false if there
 // is no next function, or if it is too far away.
 func (k *kernelSymbols) rangeOf(pc uint64) (lo, hi uint64, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	i, _ := slices.BinarySearchFunc(k.symbols, pc, func(s kernelSymbol, pc uint64) int {
 		if s.start <= pc {
 			return -1

@@ -276,7 +276,7 @@ func (n *Native) run() {
 // not read the buffers.
 func (n *Native) takeUntilStop(take func(*perfevent.Record), looked func(), full func() bool) {
 	for pause := shortestDrain; !n.stopping.Load(); {
-		n.set.Wait(pause)
+		n.set.Wait(monotonic.Until(pause))
 		n.obey()
 		pause = min(2*pause, longestDrain)
 		found := full()

@@ -44,7 +44,7 @@ const (
 
 // newQueue returns a queue whose records are written by d.
 func newQueue(d *drain) *queue {
-	q := &queue{drain: d, batches: make(chan *batch, mostBatches), free: make(chan *batch, 2), filling: &batch{},
+	q := &queue{drain: d, batches: make(chan *batch, mostBatches), free: make(chan *batch, 8), filling: &batch{},
 		done: make(chan struct{})}
 	go q.write()
 	return q
