@@ -206,7 +206,9 @@ func TestKnowMissing(t *testing.T) {
 	s, err := Start(t.Context(), m, Options{})
 	require.NoError(t, err)
 	defer s.Close()
-	missing, listed := attach.Process{PID: os.Getpid()}, attach.Process{PID: os.Getppid()} // any processes that run
+	cmd := exec.Command("sleep", "1000")
+	gasmtest.Start(t, cmd)
+	missing, listed := attach.Process{PID: cmd.Process.Pid}, attach.Process{PID: os.Getppid()} // any processes that run
 	s.know([]attach.Process{missing, listed})
 	s.know([]attach.Process{listed})
 	running := func() (pids []int) {
@@ -219,8 +221,9 @@ func TestKnowMissing(t *testing.T) {
 	}
 	assert.ElementsMatch(t, []int{missing.PID, listed.PID}, running())
 
-	s.jvms[missing.PID].ticks-- // as if it had ended, and another process had got its id
-	s.Step()
+	require.NoError(t, cmd.Process.Kill())
+	_ = cmd.Wait() // it was killed
+	require.Eventually(t, func() bool { s.Step(); return s.jvms[missing.PID].ended }, time.Minute, time.Millisecond)
 	s.know([]attach.Process{listed})
 	assert.ElementsMatch(t, []int{listed.PID}, running())
 }
