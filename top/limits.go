@@ -21,13 +21,14 @@ const (
 	// for up to maxUnresolved samples of each second.
 	maxUnresolved   = 1 << 12
 	unresolvedTicks = 10
-	// leastRing is the number of seconds whose samples are kept separately. It is the longest time that [Decaying] looks
-	// back.
+	// leastRing is the smallest number of seconds for which a Model keeps the samples of each second apart. It is the
+	// longest time that [Decaying] looks back.
 	leastRing = 30
 )
 
-// settleNanos is how old a sample must be to be resolved. A sample is delivered up to 150 ms after it was taken, and
-// the code of its method is copied some milliseconds later. A younger sample waits for the next Tick.
+// settleNanos is how old a sample must be to be resolved. gasm top gets a sample up to 150 ms after it was taken,
+// and the code of its method is copied some milliseconds later. A younger sample waits for the next Tick. gasm watch
+// gets samples up to a second late; those whose code is not known then are resolved in one of the next Ticks.
 const settleNanos = 250e6
 
 // Settle is settleNanos as a Duration. A Tick that comes this long after the sampling began is the start of the first

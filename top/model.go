@@ -126,8 +126,9 @@ func (l *Load) add(kind string, n float64) {
 	}
 }
 
-// NewModel returns a Model without JVMs. It keeps the samples of at least the given number of seconds separately. It
-// shows instructions in the given syntax.
+// NewModel returns a Model without JVMs. For at least the given number of seconds, it keeps the samples of each second
+// apart from those of the others; older samples are only in the sum since the start. It shows instructions in the given
+// syntax.
 func NewModel(seconds int, syntax disasm.Syntax) *Model {
 	return &Model{syntax: syntax, ring: max(seconds, leastRing), jvms: map[int]*jvm{}, functionIDs: map[Function]int32{},
 		threadIDs: map[threadKey]int32{}, tree: &callstack.Tree{}, all: map[key]float64{},

@@ -59,8 +59,8 @@ const (
 	// listEvery is the time between two searches for new JVMs. A search takes a few milliseconds of CPU time.
 	listEvery = 10 * time.Second
 	// samplePause is the longest time until a sample is processed. Each time, gasm wakes up and looks for changes in the
-	// code cache of each JVM that has samples, and an old method stays in the code cache for seconds after HotSpot has
-	// replaced it. With 20 JVMs, half a second costs a third less CPU time than 150 ms.
+	// code cache of each JVM that has samples. With 20 JVMs, this costs a third less CPU time than with 150 ms. Methods
+	// stay in the code cache for seconds after HotSpot has replaced them.
 	samplePause = time.Second
 	// closeTime is how long gasm tries to deliver the last profiles when it is asked to end.
 	closeTime = 10 * time.Second

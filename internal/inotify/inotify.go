@@ -19,8 +19,8 @@ type Folder struct {
 	stop func()
 }
 
-// pollInterval is the interval of signals without inotify. The file that gasm waits for is a JVM's log, and a JVM takes
-// 50 ms or more to start.
+// pollInterval is the time between two values in a Folder's channel if inotify is not available. It is short, because
+// the file that gasm waits for is the log of a JVM, which takes only 50 ms or more to start.
 const pollInterval = 20 * time.Millisecond
 
 // NewFiles starts to watch a folder for files that are created in it or moved to it. The caller must call Close.

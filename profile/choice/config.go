@@ -41,7 +41,8 @@ type Config struct {
 	Chains bool
 	// Under, if it is not nil, leaves out all samples without a certain method among their frames.
 	Under *calltree.Under
-	// Inside is like Under, but the account has the samples that it excludes in OutsideMethod, not in NotUnder.
+	// Inside is like Under, but the samples that it leaves out are counted as tally.Account.OutsideMethod, not as
+	// NotUnder.
 	Inside *calltree.Under
 
 	Measured      []windows.Measurement // set by the function Choose, in place of Trials; otherwise nil

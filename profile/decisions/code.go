@@ -86,7 +86,7 @@ func Of(insts []printassembly.Instruction, s *Source) *Code {
 type shape struct {
 	chains  printassembly.Chains
 	inlined map[int]bool         // chains whose innermost frame has a call that was inlined
-	callers map[int]map[int]bool // by number of a method: its callers' chains; 0 if it has none
+	callers map[int]map[int]bool // by a method's number: the chains that call its copies; 0 for a copy that is not inlined
 }
 
 // add adds the frames of an instruction.

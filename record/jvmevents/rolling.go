@@ -23,7 +23,7 @@ type Rolling struct {
 }
 
 const (
-	// rollingSize is how much of a Rolling a JVM keeps, in bytes. It is enough for about a million events.
+	// rollingSize is the size of the events that a JVM keeps of a Rolling, in bytes: about a million events.
 	rollingSize = 32 << 20
 	// maxDump limits the size of a dump, in bytes. A dump has what the JVM keeps, and at most one chunk more.
 	maxDump = 2 * rollingSize
