@@ -195,11 +195,11 @@ var untold = []oracle.Reason{oracle.LateInlining, oracle.Counter}
 // A linesScore says how often the guesses for a capture are right, by each of the two rules.
 type linesScore struct {
 	byAddress, byFlow             oracle.Score
-	recordedAddress, recordedFlow oracle.Score          // compared with all HotSpot records, even those about other code
-	otherAddress, otherFlow       oracle.Score          // only instructions whose record is compared unchanged, see oracle.Sampled
+	recordedAddress, recordedFlow oracle.Score          // compared with all HotSpot records
+	otherAddress, otherFlow       oracle.Score          // only those whose record is unchanged; see oracle.Sampled
 	untold                        map[oracle.Reason]int // number of samples that are missing in byAddress and byFlow
 	nameless                      int                   // number of samples in inlined methods that no record mentions
-	left                          int                   // number of samples in methods of which the capture has only an excerpt
+	left                          int                   // number of samples in methods with only an excerpt
 }
 
 // scoreLines compares what the two rules guess (see measureLines) with what HotSpot recorded, for all samples of a

@@ -93,8 +93,8 @@ func (k kill) codes() []int {
 	switch {
 	case k.target == toSampler:
 		return []int{0, 1}
-	case k.target == toJVM && (k.signal == syscall.SIGKILL || k.signal == syscall.SIGQUIT):
-		return []int{0, 1, killed} // 1: the process was killed before it became the JVM
+	case k.target == toJVM: // 1: it was killed before it became the JVM, or its initialization has failed
+		return []int{0, 1, killed}
 	}
 	return []int{0, killed}
 }

@@ -140,7 +140,7 @@ func (r *watchRun) run() error {
 // with 20 JVMs on two processors. A user's GOMAXPROCS stays in force.
 func useFewThreads() {
 	if os.Getenv("GOMAXPROCS") == "" {
-		runtime.GOMAXPROCS(max(1, runtime.NumCPU()/8))
+		runtime.GOMAXPROCS(min(runtime.GOMAXPROCS(0), max(1, runtime.NumCPU()/8))) // less if a cgroup limits it
 	}
 }
 

@@ -64,15 +64,15 @@
 //     previous sample, see [FirstSamples].
 //   - Events are not sorted by time. Even the events of one thread are not, because the JVM may write the thread's full
 //     buffers after the buffer that the thread is still filling.
-//   - The times that the jfr tool prints may be wrong by several hundred nanoseconds, because for later chunks it uses the
-//     clock of the first chunk that has the same types. The tool also uses floating point to convert time spans, and it
-//     sorts the events of a chunk by their end.
+//   - The times that the jfr tool prints may be wrong by several hundred nanoseconds, because for later chunks it uses
+//     the clock of the first chunk that has the same types. The tool also uses floating point to convert time spans,
+//     and it sorts the events of a chunk by their end.
 //   - The wall clock in the headers of JDK 8 and 11 is truncated to milliseconds ([Clock]).
 //
 // # Damage
 //
 // A recording may be cut off, or an attacker may have made it. [Damage] counts the parts that can't be read, and
-// everything else is read. The memory and the time for reading are at most proportional to the size of the file, because
+// everything else is read. The memory and the time for reading are at most proportional to the size of the file, as
 // no byte is read more than a fixed number of times. A type can contain itself only if the inner value is the key of a
 // constant. Any other type that contains itself counts as damaged.
 package jfr

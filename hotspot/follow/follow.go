@@ -322,7 +322,7 @@ func (f *Follower) run() {
 		longest = longestWithoutWake
 	}
 	shortest := f.o.ShortestPause
-	timer := time.NewTimer(shortest)
+	timer, set := time.NewTimer(shortest), monotonic.Nanos() // set is when the timer was set
 	for pause := shortest; !f.gone; {
 		select {
 		case <-f.stop:
@@ -334,21 +334,23 @@ func (f *Follower) run() {
 			f.poll(always) // gives code that was installed during the pause a time within the pause
 			if timer.Stop(); !f.paused.Load() {
 				pause = shortest
+				set = monotonic.Nanos()
 				timer.Reset(pause)
 			}
 		case <-f.wake:
 			if f.look() && !f.paused.Load() {
 				pause = shortest
+				set = monotonic.Nanos()
 				timer.Reset(pause)
 			}
 		case <-timer.C:
-			since := monotonic.Nanos() - int64(pause) // others may have polled meanwhile, who walk stacks
-			if pause = min(2*pause, longest); f.poll(since) {
+			if pause = min(2*pause, longest); f.poll(set) { // if stacks were walked meanwhile, the JVM was polled for that
 				pause = shortest
 			}
 			if f.completeSome(); len(f.excerpts) > 0 {
 				pause = min(pause, longestWithoutWake)
 			}
+			set = monotonic.Nanos()
 			timer.Reset(monotonic.Until(pause))
 		}
 		f.readNames(false)

@@ -8,8 +8,8 @@ type keptMethod struct {
 	from *vmstructs.Noted
 }
 
-// Limits for what is kept: mostKept methods, each read from at most largestKept bytes. Most methods are read from less
-// than a KiB.
+// Limits for what is kept: mostKept methods, each with at most largestKept bytes, including what it was read from. Most
+// methods take less than 2 KiB.
 const (
 	mostKept    = 1 << 11
 	largestKept = 8 << 10
@@ -34,7 +34,7 @@ func (c *Copier) interpretedMethod(at uint64) (*method, error) {
 	c.vm, c.classes = noting, map[uint64]string{} // without what was read before: that must be in from, too
 	m, err := c.method(at)
 	c.vm, c.classes = vm, classes
-	if err == nil && from.Size() <= largestKept {
+	if err == nil && !from.Failed() && from.Size()+len(m.bytecode)+16*cap(m.lines) <= largestKept {
 		if len(c.kept) >= mostKept {
 			clear(c.kept)
 		}

@@ -6,11 +6,12 @@ import (
 )
 
 // Noted has what a function has read of a process's memory. If the memory is unchanged, the function would return the
-// same again, so nobody needs to call it. To read the memory again takes one system call, however many reads there were.
+// same again, so nobody needs to call it. To read the memory again takes one system call, even after many reads.
 type Noted struct {
 	under  io.ReaderAt
 	pieces []Piece
-	size   int // bytes in all pieces
+	size   int  // bytes in all pieces
+	failed bool // a read has failed
 }
 
 // Noting returns a copy of the VM whose reads are noted. Only one goroutine may use the copy.
@@ -28,8 +29,12 @@ func (n *Noted) ReadAt(buf []byte, addr int64) (int, error) {
 		n.pieces = append(n.pieces, Piece{uint64(addr), bytes.Clone(buf)})
 		n.size += len(buf)
 	}
+	n.failed = n.failed || err != nil
 	return read, err
 }
+
+// Failed reports whether a read has failed. If the memory could be read later, it might return another result.
+func (n *Noted) Failed() bool { return n.failed }
 
 // Size returns the number of bytes that were read.
 func (n *Noted) Size() int { return n.size }

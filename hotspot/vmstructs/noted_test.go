@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestNoted follows pointers in a memory that changes. As long as Unchanged returns true, following them again must lead
-// to the same place. If nothing was changed on the way, it must return true.
+// TestNoted follows pointers in a memory that changes. As long as Unchanged returns true, following them again must
+// lead to the same place.
 func TestNoted(t *testing.T) {
 	unchanged := 0
 	for seed := range uint64(200) {

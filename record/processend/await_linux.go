@@ -13,9 +13,14 @@ import (
 func Await(pid int, ticks uint64, stop <-chan struct{}) bool {
 	fd, err := unix.PidfdOpen(pid, 0)
 	if err == nil {
-		err = unix.SetNonblock(fd, true) // so that waiting blocks no thread
+		if err = unix.SetNonblock(fd, true); err != nil { // so that waiting blocks no thread
+			unix.Close(fd)
+		}
 	}
 	if HasEnded(pid, ticks) { // otherwise fd belongs to this process, not to a later one with the same id
+		if err == nil {
+			unix.Close(fd)
+		}
 		return true
 	}
 	if err != nil {

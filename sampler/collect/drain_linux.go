@@ -26,7 +26,7 @@ const (
 	// The shortest and the longest pause between two readings of the kernel's buffers. Waking up takes more CPU time
 	// than the reading itself, so pauses get longer, unless a Stream wants the samples soon. A pause also ends when a
 	// buffer is half full.
-	shortestDrain, longestDrain = 100 * time.Millisecond, 800 * time.Millisecond
+	shortestDrain, longestDrain = 100 * time.Millisecond, time.Second
 	// When the text has this many bytes, a drain writes it to the file.
 	writtenAt = 64 << 10
 )

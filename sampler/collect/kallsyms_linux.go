@@ -31,19 +31,19 @@ type kernelSymbols struct {
 	names   map[uint32]kernelName
 }
 
-// recent has the kernelSymbols that were opened last, as long as a recording uses them.
+// The variable recent has the kernelSymbols that were opened last, as long as a recording uses them.
 var recent struct {
 	sync.Mutex
 	symbols *kernelSymbols
 	opened  time.Time
 }
 
-// shareSymbols is how long recordings that begin share the symbols of an earlier one. Modules and BPF programs that are
-// loaded meanwhile have no names.
+// shareSymbols is how long recordings that begin share the symbols of an earlier one. Code of modules and BPF programs
+// that are loaded meanwhile has the name of the function before it.
 const shareSymbols = 10 * time.Minute
 
-// openKernelSymbols returns the symbols of this machine's kernel. They are empty if the file can't be opened. The caller
-// must call release.
+// openKernelSymbols returns the symbols of this machine's kernel. They are empty if the file can't be opened. The
+// caller must call release.
 func openKernelSymbols() *kernelSymbols {
 	recent.Lock()
 	defer recent.Unlock()

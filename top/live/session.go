@@ -169,7 +169,7 @@ func (s *Session) know(jvms []attach.Process) {
 		}
 		w = &watched{Process: j, ticks: processend.StartTicks(j.PID), stop: make(chan struct{})}
 		s.jvms[j.PID] = w
-		go w.await()
+		go w.await(w.PID, w.ticks)
 		if s.o.Activity {
 			go w.watch(s.ctx, s.noted)
 		}
@@ -193,9 +193,9 @@ func (s *Session) isNew(j *attach.Process) bool {
 	return ticks != 0 && ticks != w.ticks // 0 if it has ended since it was listed
 }
 
-// await waits for the end of the process.
-func (w *watched) await() {
-	if processend.Await(w.PID, w.ticks, w.stop) {
+// await waits for the end of the process, whose id and start ticks are given.
+func (w *watched) await(pid int, ticks uint64) {
+	if processend.Await(pid, ticks, w.stop) {
 		w.gone.Store(true)
 	}
 }

@@ -32,8 +32,8 @@ func Save(f *os.File) *Saved {
 }
 
 // Restore restores the terminal. It also works if this process is in the background. The parameter killed is true if
-// the process that showed the full screen may have been killed, so that it could not leave the full screen. Restore then
-// leaves it, and discards what the terminal still answers.
+// the process that showed the full screen may have been killed, so that it could not leave the full screen. Restore
+// then leaves it, and discards what the terminal still answers.
 func (s *Saved) Restore(killed bool) {
 	if s == nil {
 		return

@@ -88,7 +88,8 @@ func TestDumpsOfJVM(t *testing.T) {
 
 // printed returns what the tool jfr finds in a recording: the number of waits for locks, the time that they took by the
 // name of the thread, and the number of allocations. It leaves out those of Flight Recorder itself.
-func printed(t *testing.T, j gasmtest.JDK, path string) (locks int64, waits map[string]time.Duration, allocations int64) {
+func printed(t *testing.T, j gasmtest.JDK, path string) (locks int64, waits map[string]time.Duration,
+	allocations int64) {
 	t.Helper()
 	waits = map[string]time.Duration{}
 	text, err := exec.Command(filepath.Join(j.Home, "bin", "jfr"), "print", "--json", "--stack-depth", "64", "--events",
