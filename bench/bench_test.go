@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/internal/gasmtest"
-	"github.com/gasm-profiler/gasm/sampler"
 )
 
 func TestMedian(t *testing.T) {
@@ -31,21 +30,6 @@ func TestMedian(t *testing.T) {
 
 func TestRatios(t *testing.T) {
 	assert.Equal(t, []float64{2, 3}, ratios([]float64{2, 9, 5}, []float64{1, 3}))
-}
-
-// readAll reads samples. It fails if there is anything else.
-func readAll(t *testing.T, text []byte) []sampler.Sample {
-	t.Helper()
-	var all []sampler.Sample
-	r := sampler.NewReader(bytes.NewReader(text), "test")
-	for r.Scan() {
-		s, ok := r.Record().(*sampler.Sample)
-		require.True(t, ok, "%v", r.Record())
-		all = append(all, *s)
-	}
-	require.NoError(t, r.Err())
-	require.NotEmpty(t, all)
-	return all
 }
 
 // The captures that the measurements use must exist.
@@ -69,40 +53,6 @@ func TestOpenPacked(t *testing.T) {
 	var lack *missingError
 	require.ErrorAs(t, err, &lack)
 	assert.Contains(t, lack.what, "run it in the root of the repository")
-}
-
-func TestMultiplyPerf(t *testing.T) {
-	testMultiply(t, gasmtest.Capture(t, hexCapture, gasmtest.Samples))
-}
-func TestMultiplyDTrace(t *testing.T) {
-	testMultiply(t, gasmtest.Capture(t, dtraceCapture, gasmtest.Samples))
-}
-
-// testMultiply writes samples twice, and some of them a third time.
-func testMultiply(t *testing.T, text []byte) {
-	once := readAll(t, text)
-	first, last := once[0].MonoNanos, once[0].MonoNanos
-	for _, s := range once {
-		first, last = min(first, s.MonoNanos), max(last, s.MonoNanos)
-	}
-	n := 2*len(once) + 3
-	m, err := newSampleText(text)
-	require.NoError(t, err)
-	var out bytes.Buffer
-	require.NoError(t, m.writeTo(&out, int64(n)))
-	many := readAll(t, out.Bytes())
-	require.Len(t, many, n)
-	assert.True(t, bytes.HasPrefix(out.Bytes(), bytes.TrimRight(text, "\n")), "the first copy is not the capture")
-	for i, got := range many {
-		want := once[i%len(once)]
-		want.MonoNanos += int64(i/len(once)) * (last - first + 1e6)
-		require.Equal(t, want, got, "sample %d", i)
-	}
-}
-
-func TestMultiplyNothing(t *testing.T) {
-	_, err := newSampleText([]byte("CPU     ID                    FUNCTION:NAME\n\n"))
-	assert.EqualError(t, err, "no samples in 2 lines")
 }
 
 // A home in the list must be a JDK. A JRE is not a JDK, and neither is a JDK without a version.

@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/gasm-profiler/gasm/bench/multiply"
 )
 
 // capturesFolder is the directory with the captures that bench makes reports of.
@@ -106,10 +108,10 @@ func (s *setup) samplesFile(capture string, n int64) (path string, err error) {
 			_, err := w.Write(text)
 			return err
 		}
-		t, err := newSampleText(text)
+		t, err := multiply.New(text)
 		if err != nil {
 			return err
 		}
-		return t.writeTo(w, n)
+		return t.Write(w, n)
 	})
 }

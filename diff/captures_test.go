@@ -112,6 +112,8 @@ func TestBadJSON(t *testing.T) {
 		require.Error(t, err)
 		assert.Contains(t, err.Error(), want)
 	}
+	check("\x1f\x8b\x08", "x.json is not a JSON report, it is compressed; 'go tool pprof -diff_base' compares the "+
+		"profiles of gasm watch")
 	check("", "x.json is not a JSON report: EOF; 'gasm report --format json' makes one")
 	check("hello", "not a JSON report")
 	check("[]", "not a JSON report")

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"bufio"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,7 +25,12 @@ const (
 
 // ReadJSON reads a JSON report. name is the file's name as the user wrote it.
 func ReadJSON(r io.Reader, name string) (*Side, error) {
-	rep, err := readReport(json.NewDecoder(r))
+	buffered := bufio.NewReader(r)
+	if start, _ := buffered.Peek(2); string(start) == "\x1f\x8b" { // gzip
+		return nil, fmt.Errorf("%s is not a JSON report, it is compressed; 'go tool pprof -diff_base' compares the profiles "+
+			"of gasm watch", name)
+	}
+	rep, err := readReport(json.NewDecoder(buffered))
 	if err != nil {
 		return nil, fmt.Errorf("%s is not a JSON report: %w; 'gasm report --format json' makes one", name, err)
 	}

@@ -97,6 +97,8 @@ type Event struct {
 	Frames    []Frame
 	Truncated bool
 	Args      []Arg
+	// Recorder is true if the thread is one of Flight Recorder's own.
+	Recorder bool
 }
 
 // A Frame is a frame of a stack.
@@ -136,9 +138,10 @@ func (e *Event) Owner() (tid int, known bool) {
 	return e.TID, e.TID != 0
 }
 
-// OfRecorder reports whether the event was caused by Flight Recorder itself and not by the program.
+// OfRecorder reports whether the event was caused by Flight Recorder itself and not by the program. An event may have
+// lost its stack, so the thread counts, too.
 func (e *Event) OfRecorder() bool {
-	return slices.ContainsFunc(e.Frames, func(f Frame) bool { return strings.HasPrefix(f.Method, "jdk.jfr.internal.") })
+	return e.Recorder || slices.ContainsFunc(e.Frames, func(f Frame) bool { return strings.HasPrefix(f.Method, "jdk.jfr.internal.") })
 }
 
 // agentOperations are the names of VM operations that HotSpot runs because an agent asked for them.

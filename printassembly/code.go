@@ -112,6 +112,12 @@ func (t *CodeText) decode(decode func(code []byte, pc uint64) ([]disasm.Inst, er
 	return c.insts, nil
 }
 
+// Extent returns where the lines of a blob are in the log, [lo, hi). The lines of the log's next blob begin at hi or
+// later. ok is false if the lines are not in one piece, because lines of other threads are between them.
+func (l *Log) Extent(b *Blob) (lo, hi int64, ok bool) {
+	return b.offset, b.end, len(b.turns) == 0 && b.offset <= b.end
+}
+
 // eachLine calls take(line) for each line of a blob after its first line. It stops when take returns true. All lines of
 // a blob are written by the same thread. If lines of other threads cut a line in two, eachLine joins the halves again.
 func (l *Log) eachLine(b *Blob, take func(line []byte) (done bool)) error {

@@ -57,7 +57,7 @@ func readIndex(r io.ReaderAt, size int64, name string) (*Index, error) {
 		return nil, &FormatError{name, "the assembly log is empty: the JVM ended before it could write, " +
 			"or could not write"}
 	case !x.seenHeader && len(x.idx.Blobs) == 0 && compressed(r):
-		return nil, &FormatError{name, "is compressed: unpack it first"}
+		return nil, &FormatError{name, "is compressed: unpack it first, if it is a log; 'go tool pprof' shows the profiles of gasm watch"}
 	case !x.seenHeader && len(x.idx.Blobs) == 0:
 		return nil, &FormatError{name, "not a HotSpot log: neither <hotspot_log …> nor code of any method in it"}
 	}

@@ -318,7 +318,8 @@ func TestReadErrors(t *testing.T) {
 
 func TestNotAFile(t *testing.T) {
 	_, err := NewLog(strings.NewReader("\x1f\x8b\x08\x00abc"), 7, "asm.log.gz")
-	require.EqualError(t, err, "asm.log.gz: is compressed: unpack it first")
+	require.EqualError(t, err, "asm.log.gz: is compressed: unpack it first, if it is a log; "+
+		"'go tool pprof' shows the profiles of gasm watch")
 	_, err = Open(os.DevNull)
 	require.ErrorContains(t, err, os.DevNull+" is a device")
 }

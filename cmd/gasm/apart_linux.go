@@ -70,6 +70,26 @@ const endTime = time.Second
 // *exitError with that code. The child is killed when this process ends.
 func runApart(s streams) error { return runChild(s, syscall.SIGKILL, func(bool) {}) }
 
+// runLate is like runApart, for a child that runs for long and does not need to wake up at exact times. Go's scheduler
+// has a thread that sleeps for only 20 µs at a time while there is something to do. With exact times, it takes a tenth
+// of the CPU time of gasm watch.
+func runLate(s streams) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	setTimerSlack(lateWakeUp)
+	return runApart(s)
+}
+
+// lateWakeUp is how late a child of runLate may wake up. It is short compared with the second between two readings of
+// the samples. usualWakeUp is the kernel's default.
+const lateWakeUp, usualWakeUp = 4 * time.Millisecond, 50 * time.Microsecond
+
+// setTimerSlack sets how late the kernel may wake up the current thread (prctl(2), PR_SET_TIMERSLACK). The threads and
+// processes that the thread starts inherit this. The caller must have locked its goroutine to the thread.
+func setTimerSlack(slack time.Duration) {
+	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, uintptr(slack), 0, 0, 0) // if that fails, gasm only takes more CPU time
+}
+
 // runWatched is like runApart, for a child that shows a full screen. When the child has ended, runWatched restores the
 // terminal, even if the child was killed. If this process is killed, the child gets SIGTERM.
 func runWatched(s streams) error {

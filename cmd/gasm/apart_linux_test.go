@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -23,16 +21,8 @@ func TestSeesOthers(t *testing.T) {
 		with    bool
 		without bool
 	}
-	result := make(chan seen)
-	runtime.LockOSThread() // if this is the process's first thread, the goroutine below gets another one
-	defer runtime.UnlockOSThread()
-	go func() {
-		runtime.LockOSThread() // the thread ends with the goroutine
-		if unix.Gettid() == unix.Getpid() {
-			result <- seen{err: errors.New("this is the first thread, whose user is that of the process")}
-			return
-		}
-		var s seen
+	var s seen
+	gasmtest.OnEndingThread(func() {
 		capable := func(effective uint32) error {
 			header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 			data := [2]unix.CapUserData{{Effective: effective, Permitted: 1 << unix.CAP_SYS_PTRACE}}
@@ -51,9 +41,7 @@ func TestSeesOthers(t *testing.T) {
 			s.err = capable(0)
 		}
 		s.without = seesOthers()
-		result <- s
-	}()
-	s := <-result
+	})
 	require.NoError(t, s.err)
 	assert.Equal(t, seen{uid: gasmtest.Nobody, with: true}, s)
 }

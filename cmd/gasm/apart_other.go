@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"syscall"
+	"time"
 )
 
 // apart is nil, because gasm attaches to JVMs only on Linux.
@@ -31,3 +32,9 @@ func shellHasTerminal(*os.File) bool { return false }
 func endWithThread(*exec.Cmd, syscall.Signal) {}
 
 func runApart(streams) error { return errors.ErrUnsupported }
+
+func runLate(streams) error { return errors.ErrUnsupported }
+
+func setTimerSlack(time.Duration) {}
+
+const lateWakeUp, usualWakeUp = 0, 0

@@ -157,9 +157,8 @@ func runAttach(s streams, o record.AttachOptions, flags *reportFlags, src *sourc
 		line.Done()
 		err := reportOn(s, func() (*capture.Capture, error) { return rec.Finish(ctx) }, flags, src,
 			progress.New(s.err, "", -1))
-		signals.reportDone()
 		whole := err == nil && len(rec.Problems()) == 0
-		cleanUp(s, o.Folder, whole, errors.Is(err, profile.ErrAsleep))
+		signals.finish(func() { cleanUp(s, o.Folder, whole, errors.Is(err, profile.ErrAsleep)) })
 		switch sig := rec.CutShort(); {
 		case sig != 0:
 			return &exitError{128 + int(sig), err}

@@ -165,8 +165,8 @@ func TestFullDisk(t *testing.T) {
 			assert.Equal(t, 1, r.code)
 			assert.Contains(t, strings.ToLower(r.said()), "no space left on device")
 			assert.Contains(t, r.said(), "the capture is kept in "+disk)
-			if strings.Contains(r.said(), "the assembly log is empty") {
-				return // samples may fill the disk before there is code; then there is no report
+			if strings.Contains(r.said(), "the assembly log is empty") || strings.Contains(r.said(), "no samples at all") {
+				return // without code or without samples, there is no report
 			}
 			assert.Len(t, strings.Split(r.said(), "\n"), 2, r.said())
 			assert.Contains(t, r.stdout, "note: the capture is not whole", "the report of what there is says so")

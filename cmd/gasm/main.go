@@ -25,7 +25,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
-	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -33,24 +32,21 @@ import (
 	"github.com/gasm-profiler/gasm/record"
 )
 
+// Percentages for the garbage collector (debug.SetGCPercent): the default of Go, that of a command that runs for long
+// and should take little CPU time, and that until the first collection.
+const collectUsually, collectSeldom, collectFirst = 100, 200, 800
+
 // collectLater raises the garbage collector's target percentage. So the heap grows to 36 MB, instead of 4 MB, before
 // the first collection. Most reports are complete before that. The first collection runs the cleanup of an unreachable
-// object, and this cleanup sets the percentage to collectAt.
+// object, and this cleanup sets the percentage to Go's default, unless somebody has changed it meanwhile.
 func collectLater() {
-	debug.SetGCPercent(800)
+	debug.SetGCPercent(collectFirst)
 	type mark struct{ _ *int } // with a pointer, because small objects without pointers may share their memory
-	runtime.AddCleanup(new(mark), func(at *atomic.Int64) { debug.SetGCPercent(int(at.Load())) }, &collectAt)
-}
-
-// collectAt is the garbage collector's target percentage after the first collection, if the user has set none.
-var collectAt atomic.Int64
-
-// collectSeldom raises the target percentage of a command that runs for long and should take little CPU time.
-func collectSeldom() {
-	collectAt.Store(200)
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(200)
-	}
+	runtime.AddCleanup(new(mark), func(percent int) {
+		if before := debug.SetGCPercent(percent); before != collectFirst {
+			debug.SetGCPercent(before)
+		}
+	}, collectUsually)
 }
 
 func main() {
@@ -59,7 +55,6 @@ func main() {
 	}
 	beApart()
 	if os.Getenv("GOGC") == "" {
-		collectAt.Store(100) // Go's default
 		collectLater()
 	}
 	leave(gasm(streams{os.Stdin, os.Stdout, os.Stderr}, os.Args[1:]))

@@ -62,7 +62,7 @@ func writeReport(s streams, f *reportFlags, src *sources, ps *profile.Profiles) 
 	}
 	src.sayMissing(s.err)
 	if f.saveLog != "" {
-		err := f.files.write(f.saveLog, func(w io.Writer) error {
+		err := f.files.Write(f.saveLog, func(w io.Writer) error {
 			return report.WriteLog(w, ps.Code(), f.syntax(),
 				f.methods...)
 		})
@@ -88,7 +88,7 @@ func (f *reportFlags) askModel(ps *profile.Profiles) {
 // or to stdout.
 func (f *reportFlags) write(s streams, write func(io.Writer) error) error {
 	if f.file != "" {
-		return f.files.write(f.file, write)
+		return f.files.Write(f.file, write)
 	}
 	if pager := f.pager(s.out); pager != "" {
 		return page(s, pager, write)

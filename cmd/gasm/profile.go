@@ -178,9 +178,8 @@ func runProfile(s streams, o record.Options, flags *reportFlags, src *sources, s
 		} else {
 			err = reportOn(s, finish, flags, src, bar)
 		}
-		signals.reportDone()
 		whole := err == nil && len(rec.Problems()) == 0
-		cleanUp(s, o.Folder, whole, errors.Is(err, record.ErrNoJVM))
+		signals.finish(func() { cleanUp(s, o.Folder, whole, errors.Is(err, record.ErrNoJVM)) })
 		rec.Wait() // the report is already written, so the user need not wait for the sampler's end
 		switch code := rec.ExitCode(); {
 		case rec.Interrupted():

@@ -27,12 +27,20 @@ package amd64
 import (
 	"golang.org/x/arch/x86/x86asm"
 
+	"github.com/gasm-profiler/gasm/disasm/amd64/lengths"
 	"github.com/gasm-profiler/gasm/disasm/asm"
 )
 
 // Decode decodes and prints all instructions in code. pc is the address of code[0].
 func Decode(syntax asm.Syntax, code []byte, pc uint64) []asm.Inst {
 	return decode(syntax, code, pc, false)
+}
+
+// Outline returns the same instructions as Decode, but leaves out the texts of the most common ones. That takes a fifth
+// of the time. Relative calls and jumps may lack their texts. All other instructions have them if they are not
+// [asm.Plain], have "nop" in their name, or stop the program.
+func Outline(syntax asm.Syntax, code []byte, pc uint64) []asm.Inst {
+	return decode(syntax, code, pc, true)
 }
 
 // decode decodes all instructions in code. With onlyOutline, it leaves out most texts, see Outline.
@@ -47,8 +55,8 @@ func decode(syntax asm.Syntax, code []byte, pc uint64, onlyOutline bool) []asm.I
 	for len(code) > 0 {
 		x.code, x.pc = code, pc
 		in, done := asm.Inst{}, false
-		if onlyOutline {
-			in, done = x.outline()
+		if onlyOutline && x.bad == 0 {
+			in, done = lengths.Decode(code, pc)
 		}
 		if !done {
 			in = x.next()
@@ -90,7 +98,7 @@ type x86 struct {
 	bad      int         // how many more bytes of an undecodable instruction will be printed as .byte
 }
 
-const maxInstLen = 15
+const maxInstLen = lengths.Longest
 
 // next decodes and prints the instruction at the start of x.code.
 func (x *x86) next() asm.Inst {

@@ -102,14 +102,14 @@ var (
 	stringOperandI = regexp.MustCompile(`\b[de]s:\[`)
 )
 
-// sharedSpelling replaces the spellings that differ between versions of objdump with a common one, and all white space
+// SharedSpelling replaces the spellings that differ between versions of objdump with a common one, and all white space
 // with single blanks:
 //
 //	{v0.16b-v2.16b}     {v0.16b, v1.16b, v2.16b}   2.40 writes ranges of three and four registers, 2.44 also of two
 //	%es:(%rdi) es:[rdi] (%rdi) [rdi]               2.47 omits the usual segment of string instructions
 //	.byte 0             .byte 0x0                  2.44 writes a single zero byte without 0x
 //	shl %eax            shl $1,%eax                2.41 writes the 1 that is not encoded
-func sharedSpelling(text string) string {
+func SharedSpelling(text string) string {
 	text = Squeeze(text)
 	text = vectorRange.ReplaceAllStringFunc(text, func(list string) string {
 		m := vectorRange.FindStringSubmatch(list)

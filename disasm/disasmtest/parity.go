@@ -48,7 +48,7 @@ func (d Decoder) compare(t *testing.T, syntax asm.Syntax, blobs []Blob, all [][]
 		for _, w := range want {
 			compared++
 			text, ok := take(&got, w)
-			if ok && (text == Squeeze(w.Text) || sharedSpelling(text) == sharedSpelling(w.Text)) {
+			if ok && (text == Squeeze(w.Text) || SharedSpelling(text) == SharedSpelling(w.Text)) {
 				continue
 			}
 			at := slices.IndexFunc(ranges, func(r Disputed) bool { return r.Lo <= w.Addr && w.Addr < r.Hi })

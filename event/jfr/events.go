@@ -80,6 +80,7 @@ func (x *Events) convert(e *Event) bool {
 	x.event = event.Event{PID: x.pid, MonoNanos: start, Nanos: max(nanos, 0)}
 	if t := e.Thread(); t != nil {
 		x.event.TID = int(t.OSID)
+		x.event.Recorder = t.Name == "JFR Periodic Tasks" || t.Name == "JFR Recorder Thread"
 	}
 	name := e.typ.Name
 	d, known := described[name]

@@ -16,20 +16,20 @@ import (
 )
 
 // look goes through the samples that have come in since the last call, and copies the methods that were sampled for the
-// first time. Before that, it polls the code cache, because the last poll may not have seen the sampled methods yet. It
-// reports whether the poll found anything new.
-func (f *Follower) look() (news bool) {
+// first time. Before that, it polls the code cache, because the last poll may not have seen the sampled methods yet.
+// Without such samples, it reads the JVM's memory only if nobody has done so since the given time. It reports whether
+// the poll found anything new.
+func (f *Follower) look(since int64) (news bool) {
 	f.mu.Lock()
 	f.seen, f.pending = f.pending, f.seen[:0]
 	f.mu.Unlock()
-	newest := int64(0)
+	if len(f.seen) > 0 {
+		since = 0
+	}
 	for _, at := range f.seen {
-		newest = max(newest, at.monoNanos)
+		since = max(since, at.monoNanos)
 	}
-	if len(f.seen) == 0 {
-		newest = always
-	}
-	news = f.poll(newest)
+	news = f.poll(since)
 	for _, at := range f.seen {
 		if f.jvm == nil {
 			break

@@ -30,4 +30,6 @@
 // A poll that finds nothing new takes a few microseconds. While new methods appear, the pause between polls is 10 ms,
 // or up to 40 ms if polls are so slow that they would otherwise take more than 4 % of a CPU. Each poll without news
 // doubles the pause, up to 2.6 s. A sample ends the pause at once, so a pause is long only while the JVM runs no code.
+// At the end of a pause, the JVM is not polled if another reader of shared.JVMs has polled it during the pause, as the
+// walks of stacks do. gasm watch and gasm top have longer shortest pauses (Options.ShortestPause).
 package follow

@@ -322,11 +322,15 @@ func (f *Follower) run() {
 		longest = longestWithoutWake
 	}
 	shortest := f.o.ShortestPause
-	timer, set := time.NewTimer(shortest), monotonic.Nanos() // set is when the timer was set
+	timer, set := time.NewTimer(shortest), monotonic.Nanos() // set is when reset was called last
+	reset := func(pause time.Duration) {
+		set = monotonic.Nanos()
+		timer.Reset(pause)
+	}
 	for pause := shortest; !f.gone; {
 		select {
 		case <-f.stop:
-			f.look()
+			f.look(always)
 			f.completeLast()
 			f.readNames(true)
 			return
@@ -334,31 +338,28 @@ func (f *Follower) run() {
 			f.poll(always) // gives code that was installed during the pause a time within the pause
 			if timer.Stop(); !f.paused.Load() {
 				pause = shortest
-				set = monotonic.Nanos()
-				timer.Reset(pause)
+				reset(pause)
 			}
-		case <-f.wake:
-			if f.look() && !f.paused.Load() {
+		case <-f.wake: // the last call of look may have seen the samples already
+			if f.look(0) && !f.paused.Load() {
 				pause = shortest
-				set = monotonic.Nanos()
-				timer.Reset(pause)
+				reset(pause)
 			}
 		case <-timer.C:
-			if pause = min(2*pause, longest); f.poll(set) { // if stacks were walked meanwhile, the JVM was polled for that
+			if pause = min(2*pause, longest); f.poll(set) {
 				pause = shortest
 			}
 			if f.completeSome(); len(f.excerpts) > 0 {
 				pause = min(pause, longestWithoutWake)
 			}
-			set = monotonic.Nanos()
-			timer.Reset(monotonic.Until(pause))
+			reset(monotonic.Until(pause))
 		}
 		f.readNames(false)
 		f.log.flush()
 		f.rest()
 	}
 	<-f.stop
-	f.look() // look counts methods that it sees here for the first time as late
+	f.look(always) // look counts methods that it sees here for the first time as late
 	f.completeLast()
 }
 

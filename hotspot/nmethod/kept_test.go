@@ -29,13 +29,17 @@ func TestInterpretedKept(t *testing.T) {
 		assert.Len(t, c.kept, 2)
 		kept := c.kept[first].method
 		c.Forget()
+		all := []uint64{first, second, first, 0x1234} // the last one was never read
+		assert.Equal(t, []bool{true, true, true, false}, c.Unchanged(all))
 		assert.Equal(t, before, names())
 		assert.Same(t, kept, c.kept[first].method, "it was not read again")
 		name := bytes.Index(j.Data, []byte("p/Hot"))
 		require.Positive(t, name)
 		copy(j.Data[name:], "p/New")
+		assert.Equal(t, []bool{true, true, true, false}, c.Unchanged(all))
 		assert.Equal(t, before, names(), "until Forget")
 		c.Forget()
+		assert.Equal(t, []bool{false, false, false, false}, c.Unchanged(all))
 		assert.Equal(t, []string{"p.New::sum", "p.New::other"}, names()[:2])
 	}
 }

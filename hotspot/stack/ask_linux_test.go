@@ -2,6 +2,9 @@ package stack
 
 import (
 	"os"
+	"runtime"
+	"runtime/pprof"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,6 +39,30 @@ func TestWithin(t *testing.T) {
 
 	close(blocked)
 	require.Eventually(t, func() bool { return !j.asked.Load() }, time.Minute, time.Millisecond)
+}
+
+// TestReaderEnds checks that Walkers that nobody uses any more leave no goroutines behind, even if nobody has closed
+// them, or one of their reads has taken too long.
+func TestReaderEnds(t *testing.T) {
+	blocked := make(chan struct{})
+	for i := range 20 {
+		w := NewWalker(shared.NewJVMs())
+		_, ok := within(w.process(4711, 1), func() int { return 5 })
+		require.True(t, ok)
+		if i%2 == 0 {
+			w.GiveUp()
+			within(w.process(4712, 1), func() int { <-blocked; return 6 })
+		}
+	}
+	readers := func() int {
+		var text strings.Builder
+		require.NoError(t, pprof.Lookup("goroutine").WriteTo(&text, 2))
+		return strings.Count(text.String(), "created by github.com/gasm-profiler/gasm/hotspot/stack.newReader")
+	}
+	require.Eventually(t, func() bool { runtime.GC(); return readers() == 10 }, time.Minute, 10*time.Millisecond,
+		"those that are blocked")
+	close(blocked)
+	require.Eventually(t, func() bool { runtime.GC(); return readers() == 0 }, time.Minute, 10*time.Millisecond)
 }
 
 // TestSlowLibrary reads a library that can't be opened for a while. If walks have waited too long for libraries
@@ -88,10 +115,17 @@ func TestSites(t *testing.T) {
 	assert.Equal(t, [4]int{1, 1, 1, 1}, sizes())
 	s.refresh(1, 1, 101+int64(keepMethods))
 	assert.Equal(t, [4]int{1, 1, 0, 1}, sizes(), "names of classes may be wrong by now")
+	assert.Empty(t, s.stale, "no sample was there")
 	fill()
-	s.refresh(2, 1, 102+int64(keepMethods))
+	s.methods[methodAt{5, 6}] = &frame{used: true}
+	s.refresh(1, 1, 102+2*int64(keepMethods))
+	assert.Equal(t, map[methodAt]*frame{{5, 6}: {}}, s.stale)
+	s.refresh(1, 1, 103+3*int64(keepMethods))
+	assert.Len(t, s.stale, 1, "it is kept until it is checked, or others are")
+	fill()
+	s.refresh(2, 1, 104+3*int64(keepMethods))
 	assert.Equal(t, [4]int{0, 1, 1, 1}, sizes(), "there is other code in the code cache")
 	fill()
-	s.refresh(2, 2, 103+int64(keepMethods))
+	s.refresh(2, 2, 105+3*int64(keepMethods))
 	assert.Equal(t, [4]int{0, 0, 1, 0}, sizes(), "other files are mapped")
 }

@@ -1,6 +1,8 @@
 package stack
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/gasm-profiler/gasm/callstack"
@@ -135,31 +137,66 @@ func (k *walk) interpreted(c *code) *frame {
 	at := methodAt{method, bcp}
 	f := known[at]
 	if f == nil {
-		f = k.interpretedAt(at)
-		if !k.late {
+		if f = k.interpretedAt(at); !k.late {
 			known[at] = f
 		}
 	}
+	f.used = true
 	return f
 }
 
+// interpretedAt returns the frame at a bytecode that the interpreter executes. It also checks the stale frames, and
+// keeps those that are still right.
 func (k *walk) interpretedAt(at methodAt) *frame {
-	view := k.jvm.view
-	f := &frame{Frame: callstack.At(callstack.Interpreted, 0)}
-	found := ask(k, func() (found nmethod.Frame) {
-		found.BCI = -1
+	view, sites := k.jvm.view, &k.jvm.sites
+	stale := slices.Collect(maps.Keys(sites.stale))
+	type result struct {
+		frame nmethod.Frame
+		stale []nmethod.Frame // what stale are now; without a name if the method has changed
+	}
+	found := ask(k, func() (found result) {
+		found.frame.BCI = -1
 		view.Copy(func(copier *nmethod.Copier) {
+			found.stale = unchanged(copier, stale)
 			if read, err := copier.Interpreted(at.method, at.bcp); err == nil {
-				found = read
+				found.frame = read
 			}
 		})
 		return found
 	})
-	if !k.late {
-		describe(&f.Frame, &found)
-		f.method = found
+	f := &frame{Frame: callstack.At(callstack.Interpreted, 0)}
+	if k.late {
+		return f
 	}
+	for i, at := range stale {
+		// Another reader may have read another method at this address, which has not changed since.
+		if was, is := sites.stale[at], &found.stale[i]; was.method.Method == is.Method && was.method.BCI == is.BCI &&
+			was.method.Line == is.Line && was.method.Source == is.Source && was.method.Native == is.Native {
+			sites.methods[at] = was
+		}
+	}
+	sites.stale = nil
+	if right := sites.methods[at]; right != nil {
+		return right
+	}
+	describe(&f.Frame, &found.frame)
+	f.method = found.frame
 	return f
+}
+
+// unchanged returns the frames at bytecodes whose methods have not changed. The others are zero.
+func unchanged(copier *nmethod.Copier, at []methodAt) []nmethod.Frame {
+	methods := make([]uint64, len(at))
+	for i := range at {
+		methods[i] = at[i].method
+	}
+	frames := make([]nmethod.Frame, len(at))
+	for i, same := range copier.Unchanged(methods) {
+		if same {
+			frames[i], _ = copier.Interpreted(methods[i], at[i].bcp) // it reads nothing, so it does not fail
+		}
+	}
+	return frames
 }
 
 // interpreterState returns the address of the Method that the interpreter executes, and the address of the bytecode,

@@ -12,23 +12,21 @@ import (
 
 // A jvm is a process whose samples are walked. It may turn out not to be a JVM.
 type jvm struct {
-	pid       int
-	set       *shared.JVMs
-	givenUp   chan struct{} // closed by Walker.GiveUp
-	tryAt     int64         // when to check again whether it is a JVM; CLOCK_MONOTONIC
-	pause     time.Duration // between two such checks
-	opening   chan *openJVM // receives the result of a check for which open stopped waiting; otherwise nil
-	*openJVM                // nil until the JVM's code cache has been found
-	asked     atomic.Bool   // a goroutine started by within is reading the JVM's memory
-	polled    int64         // time of the last poll
-	ended     bool
-	sites     sites
-	sampled   int64            // time of the latest sample
-	spent     time.Duration    // the time of all its walks
-	walks     int              // the number of its walks
-	elsewhere *monotonic.Spent // see Walker.Elsewhere
-	readings  *atomic.Int32    // the number of its libraries that are being read
-	waited    time.Duration    // how long its walks have waited for libraries
+	pid      int
+	w        *Walker
+	tryAt    int64         // when to check again whether it is a JVM; CLOCK_MONOTONIC
+	pause    time.Duration // between two such checks
+	opening  chan *openJVM // receives the result of a check for which open stopped waiting; otherwise nil
+	*openJVM               // nil until the JVM's code cache has been found
+	asked    atomic.Bool   // a goroutine started by within is reading the JVM's memory
+	polled   int64         // time of the last poll
+	ended    bool
+	sites    sites
+	sampled  int64         // time of the latest sample
+	spent    time.Duration // the time of all its walks
+	walks    int           // the number of its walks
+	readings *atomic.Int32 // the number of its libraries that are being read
+	waited   time.Duration // how long its walks have waited for libraries
 }
 
 // An openJVM is the part of a jvm that exists only once the process is known to be a JVM.
@@ -89,13 +87,11 @@ func (w *Walker) process(pid int, now int64) *jvm {
 	j := w.jvms[pid]
 	switch {
 	case j == nil:
-		j = &jvm{pid: pid, set: w.set, givenUp: w.givenUp, elsewhere: w.elsewhere, readings: new(atomic.Int32)}
+		j = &jvm{pid: pid, w: w, readings: new(atomic.Int32)}
 		w.jvms[pid] = j
 	case j.ended && now > j.polled+int64(afterEnd):
 		j.close()
-		j = &jvm{pid: pid, set: w.set, givenUp: w.givenUp, elsewhere: w.elsewhere, spent: j.spent,
-			walks: j.walks, readings: j.readings,
-			waited: j.waited,
+		j = &jvm{pid: pid, w: w, spent: j.spent, walks: j.walks, readings: j.readings, waited: j.waited,
 			polled: now, pause: j.pause, tryAt: j.tryAt}
 		w.jvms[pid] = j
 	}
@@ -130,7 +126,7 @@ func (j *jvm) open(now int64) {
 	j.tryAt = now + int64(j.pause)
 	opening := make(chan *openJVM, 1)
 	gone, ok := within(j, func() bool {
-		found, err := openIn(j.set, j.pid)
+		found, err := openIn(j.w.set, j.pid)
 		opening <- found
 		return shared.Gone(err)
 	})
@@ -180,19 +176,28 @@ func (j *jvm) poll(sampled int64) (ok bool) {
 	}
 	now := monotonic.Nanos()
 	open := j.openJVM
-	err, ok := within(j, func() error { return open.poll(sampled) })
+	var read bool
+	err, ok := within(j, func() (err error) {
+		read, err = open.poll(sampled)
+		return err
+	})
 	if !ok {
 		return false
 	}
 	j.polled, j.ended = now, err != nil
+	if !read {
+		j.polled = sampled + 1 // the other reader has polled after the sample, but perhaps not after the next one
+	}
 	if len(j.codes) > mostCodes {
 		maps.DeleteFunc(j.codes, func(b *codecache.Blob, _ *code) bool { return j.gone(b) })
 	}
 	return true
 }
 
-func (j *openJVM) poll(since int64) error {
-	changes, _, err := j.view.Poll(since)
+// poll takes what has changed in the code cache. read reports whether the JVM's memory was read for that, and not by
+// another reader after the given time.
+func (j *openJVM) poll(since int64) (read bool, err error) {
+	changes, took, err := j.view.Poll(since)
 	for _, b := range changes.Added {
 		switch {
 		case b.Method != nil && b.Name == "jdk.internal.vm.Continuation::enterSpecial":
@@ -201,7 +206,7 @@ func (j *openJVM) poll(since int64) error {
 			j.barrier.Store(b)
 		}
 	}
-	return err
+	return took != 0, err
 }
 
 // gone reports whether a blob is not in the code cache any more.

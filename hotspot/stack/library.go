@@ -114,7 +114,7 @@ func (w *Walker) read(l *library, j *jvm, m native.Mapping, open func() (*os.Fil
 	go func() {
 		defer running.Add(-1)
 		var c content
-		j.elsewhere.During(func() { c = readLibrary(&m, open) })
+		w.elsewhere.During(func() { c = readLibrary(&m, open) })
 		r.done <- c
 	}()
 	timer := time.NewTimer(mostWaiting - j.waited)
@@ -123,7 +123,7 @@ func (w *Walker) read(l *library, j *jvm, m native.Mapping, open func() (*os.Fil
 	case c := <-r.done:
 		w.take(l, c)
 	case <-timer.C:
-	case <-j.givenUp:
+	case <-w.givenUp:
 	}
 	took := time.Since(r.began)
 	j.waited += took

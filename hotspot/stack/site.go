@@ -27,6 +27,7 @@ type frame struct {
 	callstack.Frame
 	id     callstack.FrameID
 	method nmethod.Frame // what was read about a Java method, including its source file and its locks
+	used   bool          // a sample needed it since the last check; only for frames in sites.methods
 }
 
 // A site has the code and the frames of a return address. Sites are kept, because nearly all stacks consist of the same
@@ -45,9 +46,10 @@ type sites struct {
 	interrupted         map[uint64]*frame  // frames of library functions, by the address at which they were interrupted
 	mappings            map[uint64]*mapped // by their first address
 
-	// The frames of interpreted methods are kept for no longer than a Copier keeps their names.
-	methods map[methodAt]*frame
-	until   int64 // when methods are forgotten (CLOCK_MONOTONIC)
+	// The frames of interpreted methods are known to be right for no longer than a Copier keeps their names. After that,
+	// those that were used are stale. When a frame is needed that is not in methods, all stale ones are checked at once.
+	methods, stale map[methodAt]*frame
+	until          int64 // when methods become stale (CLOCK_MONOTONIC)
 }
 
 // A methodAt identifies a bytecode that is executed: the address of a Method, and the address of the bytecode in it.
@@ -56,8 +58,10 @@ type methodAt struct{ method, bcp uint64 }
 const (
 	// When there are mostSites sites, all are forgotten. Each takes about 100 bytes.
 	mostSites = 1 << 16
-	// keepMethods is how long frames of interpreted methods are kept.
+	// keepMethods is how long frames of interpreted methods are kept without a check.
 	keepMethods = 250 * time.Millisecond
+	// mostStale limits how many frames are checked at once.
+	mostStale = 64
 )
 
 // refresh forgets what may be out of date. The parameter now is the present time, not that of a sample: many samples
@@ -70,6 +74,14 @@ func (s *sites) refresh(generation, version int, now int64) {
 		s.version, s.mappings, s.interrupted = version, map[uint64]*mapped{}, map[uint64]*frame{}
 	}
 	if s.methods == nil || now > s.until {
+		if len(s.methods) > 0 {
+			s.stale = map[methodAt]*frame{}
+		}
+		for at, f := range s.methods {
+			if f.used && len(s.stale) < mostStale {
+				f.used, s.stale[at] = false, f
+			}
+		}
 		s.methods, s.until = map[methodAt]*frame{}, now+int64(keepMethods)
 	}
 }

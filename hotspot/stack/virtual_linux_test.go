@@ -47,7 +47,7 @@ func TestVirtualThreads(t *testing.T) {
 
 func checkVirtual(t *testing.T, all []seen) {
 	t.Helper()
-	judged, right, ended, frozen := 0, 0, 0, 0
+	judged, right, ended, frozen, replaced := 0, 0, 0, 0, 0
 	for i := range all {
 		s := &all[i]
 		if !strings.HasPrefix(s.thread, "ForkJoi") {
@@ -57,6 +57,10 @@ func checkVirtual(t *testing.T, all []seen) {
 		inCarrier := slices.Index(names, "jdk.internal.vm.Continuation::enterSpecial") + 1
 		if s.mark() == 0 && inCarrier == 0 {
 			continue // no virtual thread is mounted
+		}
+		if s.replaced {
+			replaced++
+			continue
 		}
 		judged++
 		if s.mark() == 0 {
@@ -82,8 +86,10 @@ func checkVirtual(t *testing.T, all []seen) {
 			}
 		}
 	}
-	t.Logf("%d samples, %d judged, %d end at the bottom, %d right, %d with frozen frames", len(all), judged, ended, right,
-		frozen)
+	t.Logf("%d samples, %d judged, %d end at the bottom, %d right, %d with frozen frames, %d end at replaced code",
+		len(all), judged, ended, right, frozen, replaced)
+	// Seen was 0.8 %, after one collection had freed the code of methods that had been compiled again.
+	assert.LessOrEqual(t, float64(replaced), 0.03*float64(len(all)))
 	assert.Greater(t, judged, len(all)/2)
 	assert.Positive(t, frozen)
 	assert.GreaterOrEqual(t, float64(ended), 0.995*float64(judged))

@@ -23,17 +23,18 @@ type Walker struct {
 	out       *callstack.Writer // the Writer that gave the frames their numbers
 	jvms      map[int]*jvm
 	libraries map[libraryKey]*library
-	tables    int    // the size of all libraries' tables, in bytes
-	swept     int64  // when processes without samples were forgotten last
-	walk      walk   // the current walk; the next one uses its memory again
-	caller    uint64 // see Caller
-	elsewhere *monotonic.Spent
+	tables    int     // the size of all libraries' tables, in bytes
+	swept     int64   // when processes without samples were forgotten last
+	walk      walk    // the current walk; the next one uses its memory again
+	caller    uint64  // see Caller
+	reader    *reader // of the memory of JVMs; nil before the first read, and while that goroutine can't be used
+	elsewhere monotonic.Spent
 }
 
 // NewWalker returns a Walker. It uses the JVMs that are already open in the set.
 func NewWalker(set *shared.JVMs) *Walker {
 	return &Walker{processor: processors[runtime.GOARCH], set: set, givenUp: make(chan struct{}), jvms: map[int]*jvm{},
-		libraries: map[libraryKey]*library{}, elsewhere: &monotonic.Spent{}}
+		libraries: map[libraryKey]*library{}}
 }
 
 // Elsewhere returns the CPU time that walks have used outside of the goroutine that called them. They read the JVM's

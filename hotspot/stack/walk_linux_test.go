@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gasm-profiler/gasm/callstack"
+	"github.com/gasm-profiler/gasm/hotspot/codecache"
 	"github.com/gasm-profiler/gasm/hotspot/shared"
 	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/internal/native"
@@ -30,6 +31,9 @@ type seen struct {
 	blob   string            // the piece of code that was sampled
 	kernel bool
 	last   string // the code at which the walk ended
+	// replaced is true if the walk ended because HotSpot replaced code between two Polls: two methods may have been at
+	// the return address when the sample was taken.
+	replaced bool
 }
 
 // java returns the names of the stack's Java methods, the outermost first, and that of the leaf.
@@ -137,6 +141,10 @@ func sampleStacks(t *testing.T, java string, wanted int, args ...string) []seen 
 			s.last = fmt.Sprintf("%s+%#x of %#x", p.code.Name, w.walk.at.PC-p.code.Lo, p.code.Hi-p.code.Lo)
 		case p.mapped != nil:
 			s.last = fmt.Sprintf("%s+%#x", p.mapped.Path, w.walk.at.PC-p.mapped.Lo)
+		case w.walk.jvm.openJVM != nil:
+			var b *codecache.Blob
+			b, s.replaced = w.walk.jvm.view.Cache.At(w.walk.at.PC-1, r.MonoNanos)
+			s.last = fmt.Sprintf("%#x, where %+v was (or another blob: %v) at %d", w.walk.at.PC, b, s.replaced, r.MonoNanos)
 		}
 		all = append(all, s)
 	}

@@ -1,6 +1,7 @@
 package gasmtest
 
 import (
+	"bytes"
 	"errors"
 	"go/scanner"
 	"go/token"
@@ -19,11 +20,16 @@ import (
 // longestLine is the maximum length of a line of Go, in characters. A tab is one.
 const longestLine = 120
 
+// mostLines is the maximum number of lines that a package may have, not counting its tests. A longer one holds several
+// ideas.
+const mostLines = 4000
+
 // TestLineLength checks the length of all lines of Go, except lines with strings and preformatted lines of comments.
-// These can't be divided, or are harder to read when they are.
+// These can't be divided, or are harder to read when they are. It also checks how many lines each package has.
 func TestLineLength(t *testing.T) {
 	root := filepath.Dir(Testdata())
 	files := 0
+	sizes := map[string]int{}
 	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) { // another test has removed a file of its own
 			return nil
@@ -41,6 +47,9 @@ func TestLineLength(t *testing.T) {
 		files++
 		text, err := os.ReadFile(path)
 		require.NoError(t, err)
+		if !strings.HasSuffix(path, "_test.go") {
+			sizes[filepath.Dir(path)] += bytes.Count(text, []byte("\n"))
+		}
 		strung := linesWithStrings(text)
 		for i, line := range strings.Split(string(text), "\n") {
 			n := utf8.RuneCountInString(line)
@@ -50,6 +59,9 @@ func TestLineLength(t *testing.T) {
 		return nil
 	}))
 	assert.Greater(t, files, 1000)
+	for dir, n := range sizes {
+		assert.LessOrEqual(t, n, mostLines, "lines of %s", dir)
+	}
 }
 
 // linesWithStrings returns the numbers of the lines of a file in which there are strings or parts of strings.

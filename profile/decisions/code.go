@@ -7,6 +7,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/framechains"
 	"github.com/gasm-profiler/gasm/profile/jitprofile"
 )
 
@@ -84,7 +85,7 @@ func Of(insts []printassembly.Instruction, s *Source) *Code {
 // A shape knows what is inlined in a piece of code. It identifies a chain of inlined frames by its number in the field
 // chains.
 type shape struct {
-	chains  printassembly.Chains
+	chains  framechains.Chains
 	inlined map[int]bool         // chains whose innermost frame has a call that was inlined
 	callers map[int]map[int]bool // by a method's number: the chains that call its copies; 0 for a copy that is not inlined
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/printassembly"
+	"github.com/gasm-profiler/gasm/profile/framechains"
 )
 
 // A Code has what HotSpot's profile says about one piece of code.
@@ -56,9 +57,9 @@ const (
 func Of(insts []printassembly.Instruction, profiles []*printassembly.MethodProfile,
 	mixed func(method string) bool) *Code {
 	c := &Code{Traps: trapsOf(profiles)}
-	chains := &printassembly.Chains{}
+	chains := &framechains.Chains{}
 	f := finder{chains: chains, sites: sitesOf(profiles, chains), mixed: mixed,
-		callers: map[int]printassembly.FramePlace{}, several: map[int]bool{}}
+		callers: map[int]framechains.FramePlace{}, several: map[int]bool{}}
 	if len(f.sites) == 0 {
 		return c
 	}
@@ -106,8 +107,8 @@ func trapsOf(profiles []*printassembly.MethodProfile) (all []MethodTraps) {
 
 // sitesOf returns the sites of profiles that have enough counts, by their places.
 func sitesOf(profiles []*printassembly.MethodProfile,
-	chains *printassembly.Chains) map[printassembly.FramePlace]*printassembly.ProfileSite {
-	sites := map[printassembly.FramePlace]*printassembly.ProfileSite{}
+	chains *framechains.Chains) map[framechains.FramePlace]*printassembly.ProfileSite {
+	sites := map[framechains.FramePlace]*printassembly.ProfileSite{}
 	for _, p := range profiles {
 		for i := range p.Sites {
 			s := &p.Sites[i]
@@ -126,13 +127,13 @@ func sitesOf(profiles []*printassembly.MethodProfile,
 
 // A finder finds the notes about the instructions of one piece of code.
 type finder struct {
-	chains *printassembly.Chains
-	sites  map[printassembly.FramePlace]*printassembly.ProfileSite
+	chains *framechains.Chains
+	sites  map[framechains.FramePlace]*printassembly.ProfileSite
 	known  []chain // known[n] describes the chain with the number n
 	mixed  func(string) bool
 	// callers has the first place at which each method was inlined. The map several has the methods that were also
 	// inlined at another place. Methods are identified by the numbers of their places.
-	callers map[int]printassembly.FramePlace
+	callers map[int]framechains.FramePlace
 	several map[int]bool
 }
 
@@ -265,7 +266,7 @@ func belongs(in *printassembly.Instruction, s *printassembly.ProfileSite, c *cal
 }
 
 // note returns the note about a site with a call, which may be nil.
-func (f *finder) note(at printassembly.FramePlace, s *printassembly.ProfileSite, c *call) *Note {
+func (f *finder) note(at framechains.FramePlace, s *printassembly.ProfileSite, c *call) *Note {
 	method := f.chains.Method(at)
 	n := &Note{Method: method, ProfileSite: s, AllCallers: f.several[at.Method] || f.mixed(method)}
 	if c != nil {

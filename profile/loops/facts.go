@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/gasm-profiler/gasm/disasm"
-	"github.com/gasm-profiler/gasm/printassembly"
 	"github.com/gasm-profiler/gasm/profile/code"
+	"github.com/gasm-profiler/gasm/profile/framechains"
 )
 
 // Facts is what is known about a loop, including its inner loops.
@@ -64,7 +64,7 @@ type Code struct {
 	isa     known
 	effects map[int]*effect
 	parsed  map[int]*inst
-	chains  printassembly.Chains
+	chains  framechains.Chains
 	counted []*Facts // counted[b] has the facts about block b, from the method count; nil if they were not needed yet
 }
 

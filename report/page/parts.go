@@ -1,14 +1,13 @@
 package page
 
 import (
-	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/parts"
 	"github.com/gasm-profiler/gasm/report/amount"
 	"github.com/gasm-profiler/gasm/report/page/show"
+	"github.com/gasm-profiler/gasm/report/page/timeline"
 )
 
 // partsData is what the script needs to show only the samples of some threads or of a slice of time. A part of a
@@ -78,7 +77,7 @@ func (b *builder) partsOf(p *profile.Profile, events int) *partsData {
 		d.Threads = append(d.Threads, threadData{show.Text(g.Kind), show.Text(g.Name)})
 	}
 	for _, s := range parts.Slices {
-		d.Slices = append(d.Slices, sliceData{sliceName(s, amount.Origin(b.in.Profiles, s.PID)), b.jvmName(s.PID)})
+		d.Slices = append(d.Slices, sliceData{timeline.SliceName(s, amount.Origin(b.in.Profiles, s.PID)), b.jvmName(s.PID)})
 	}
 	d.Warm = warmSlices(parts.Slices, amount.Warmths(b.in.Profiles, p))
 	return d
@@ -102,16 +101,6 @@ func warmSlices(slices []parts.TimeSlice, warmths []amount.JVMWarmth) (warm []in
 		return nil
 	}
 	return warm
-}
-
-// sliceName returns the name of a slice of time: "2–4.50 s", in seconds since the JVM's start. The parameter from is
-// that start in ns.
-func sliceName(s parts.TimeSlice, from int64) string {
-	if s.FromMonoNanos < 0 {
-		return "without a time"
-	}
-	seconds := func(mono int64) string { return strings.TrimSuffix(fmt.Sprintf("%.2f", float64(mono-from)/1e9), ".00") }
-	return seconds(s.FromMonoNanos) + "–" + seconds(s.ToMonoNanos) + " s"
 }
 
 // jvmName returns a short name of a JVM: "fork 2", "pid 4711".

@@ -16,6 +16,7 @@ import (
 	"github.com/gasm-profiler/gasm/report/amount"
 	"github.com/gasm-profiler/gasm/report/page/show"
 	"github.com/gasm-profiler/gasm/report/page/sources"
+	"github.com/gasm-profiler/gasm/report/page/timeline"
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
@@ -255,7 +256,7 @@ func (b *builder) profile(i int) *profileView {
 		v.Hottest = hot[0]
 	}
 	v.Sources = sourceBars(p, r, d.Totals)
-	v.Timeline = timeline(b.in.Profiles, p)
+	v.Timeline = timeline.Draw(b.in.Profiles, p)
 	v.Tables = b.tables(p, r, places, d.Totals)
 	b.data.Profiles = append(b.data.Profiles, d)
 	return v

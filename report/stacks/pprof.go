@@ -2,10 +2,12 @@ package stacks
 
 import (
 	"cmp"
+	"compress/gzip"
 	"encoding/binary"
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 
 	pprof "github.com/google/pprof/profile"
 
@@ -52,8 +54,19 @@ func WritePprof(w io.Writer, ps *profile.Profiles, gasm string, idle bool) error
 // application. If it is not "", it becomes the outermost frame, in brackets. If a Location has an Instruction, that is
 // the innermost frame.
 func WriteSeries(w io.Writer, ps *profile.Profiles, gasm string) error {
-	return newPprof(ps, gasm, false, true).Write(w)
+	p := newPprof(ps, gasm, false, true)
+	zip := zips.Get().(*gzip.Writer) // only this function puts something into the pool
+	defer zips.Put(zip)
+	zip.Reset(w)
+	if err := p.WriteUncompressed(zip); err != nil {
+		return err
+	}
+	return zip.Close()
 }
+
+// zips has gzip.Writers that are not in use. Each has over a megabyte of memory. A fleet profile is written every few
+// seconds for each JVM.
+var zips = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 
 func newPprof(all *profile.Profiles, gasm string, idle, series bool) *pprof.Profile {
 	about, ps := &all.Capture, all.Trials

@@ -1,4 +1,5 @@
-package main
+// Package multiply writes the samples of a capture many times, each time with later times.
+package multiply
 
 import (
 	"bytes"
@@ -8,8 +9,8 @@ import (
 	"strconv"
 )
 
-// A sampleText is the text of a capture's samples in a form that can be written many times with different times.
-type sampleText struct {
+// A Text is the text of a capture's samples in a form that can be written many times with different times.
+type Text struct {
 	lines []sampleLine
 	span  int64 // how much later each copy of the text is than the copy before it, in ns
 }
@@ -28,10 +29,10 @@ var (
 	dtraceTime = regexp.MustCompile(`^\s*\d+\s+\d+\s+:\S+ -?\d+ 0x[0-9a-f]+ (\d+)`)
 )
 
-// newSampleText splits the text of perf script or of dtrace into lines. The lines share the memory of the text, so the
+// New splits the text of perf script or of dtrace into lines. The lines share the memory of the text, so the
 // caller must not change the text afterwards.
-func newSampleText(text []byte) (*sampleText, error) {
-	t := &sampleText{}
+func New(text []byte) (*Text, error) {
+	t := &Text{}
 	var first, last int64
 	for line := range bytes.Lines(text) {
 		l := newSampleLine(line)
@@ -71,9 +72,9 @@ func newSampleLine(line []byte) sampleLine {
 	return sampleLine{line[:at[0]], line[at[1]:], nanos}
 }
 
-// writeTo writes n samples. It repeats the text as often as needed, and each copy has later times than the copy before.
+// Write writes n samples. It repeats the text as often as needed, and each copy has later times than the copy before.
 // Lines that are not samples are written once.
-func (t *sampleText) writeTo(w io.Writer, n int64) error {
+func (t *Text) Write(w io.Writer, n int64) error {
 	var buf []byte
 	for shift := int64(0); n > 0; shift += t.span {
 		buf = buf[:0]

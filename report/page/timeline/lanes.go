@@ -1,4 +1,4 @@
-package page
+package timeline
 
 import (
 	"fmt"
@@ -26,7 +26,7 @@ func drawLanes(out *strings.Builder, j *history.JVM) {
 	for i, lane := range j.Lanes {
 		about := lanes[lane.Kind]
 		fmt.Fprintf(out, `<g class="f-%s"><title>%s</title>`, about.class, template.HTMLEscapeString(about.name))
-		y := timelineHeight + i*laneHeight + 1
+		y := height + i*laneHeight + 1
 		for bin, share := range lane.Shares {
 			if share > 0 {
 				fmt.Fprintf(out, `<rect x="%d" y="%d" width="1" height="%d" fill-opacity="%.2f"/>`, bin, y, laneHeight-1,

@@ -1,4 +1,6 @@
-package page
+// Package timeline draws what JVMs did over time, for a page: samples as stacked bins, the windows behind them, and
+// lanes of events below them.
+package timeline
 
 import (
 	"cmp"
@@ -10,14 +12,15 @@ import (
 	"github.com/gasm-profiler/gasm/capture"
 	"github.com/gasm-profiler/gasm/profile"
 	"github.com/gasm-profiler/gasm/profile/history"
+	"github.com/gasm-profiler/gasm/profile/parts"
 	"github.com/gasm-profiler/gasm/profile/windows"
 	"github.com/gasm-profiler/gasm/report/amount"
 	"github.com/gasm-profiler/gasm/report/page/show"
 )
 
 const (
-	maxTimelines   = 8  // the maximum number of JVMs that have a time line
-	timelineHeight = 48 // in the units of the drawing
+	mostJVMs = 8  // the maximum number of JVMs that have a time line
+	height   = 48 // in the units of the drawing
 )
 
 // doings lists what a JVM can be doing when it is sampled. A time line stacks these from the bottom up. Each of them
@@ -36,9 +39,9 @@ var doings = []struct {
 	{[]history.Doing{history.NotCounted}, "out", "not in this profile"},
 }
 
-// timeline returns drawings of the samples of a profile over time: one for each JVM, in which the windows are shaded.
+// Draw returns drawings of the samples of a profile over time: one for each JVM, in which the windows are shaded.
 // It returns "" if there is too little to draw. The HTML contains only numbers and escaped text.
-func timeline(ps *profile.Profiles, p *profile.Profile) template.HTML {
+func Draw(ps *profile.Profiles, p *profile.Profile) template.HTML {
 	h := ps.History
 	jvms := h.Of(p.PIDs)
 	if h == nil || len(jvms) == 0 || h.Bins < 2 {
@@ -51,7 +54,7 @@ func timeline(ps *profile.Profiles, p *profile.Profile) template.HTML {
 		fmt.Fprintf(&out, `<p class="warm">Warm-up: %s.</p>`, show.Append(nil, line))
 	}
 	for i := range jvms {
-		if i == maxTimelines {
+		if i == mostJVMs {
 			fmt.Fprintf(&out, `<p class="note">%s with fewer samples are not drawn.</p>`, show.Count(len(jvms)-i, "JVM"))
 			break
 		}
@@ -66,7 +69,7 @@ func timeline(ps *profile.Profiles, p *profile.Profile) template.HTML {
 		fmt.Fprintf(&out, `<figure class="tl"><figcaption>%s</figcaption>`, label)
 		fmt.Fprintf(&out,
 			`<svg viewBox="0 0 %d %d" preserveAspectRatio="none" role="img" aria-label="Samples over time: %s">`, h.Bins,
-			timelineHeight+len(j.Lanes)*laneHeight, label)
+			height+len(j.Lanes)*laneHeight, label)
 		drawWindows(&out, ps, p, h, j.PID)
 		drawBins(&out, j)
 		drawSlices(&out, p, h, j.PID, amount.Origin(ps, j.PID))
@@ -79,7 +82,7 @@ func timeline(ps *profile.Profiles, p *profile.Profile) template.HTML {
 	for _, d := range doings {
 		fmt.Fprintf(&out, `<span class="key k-%s">%s</span> `, d.class, strings.ReplaceAll(d.name, "C2", p.TopCompiler()))
 	}
-	legend := laneLegend(jvms[:min(len(jvms), maxTimelines)])
+	legend := laneLegend(jvms[:min(len(jvms), mostJVMs)])
 	if windows := `<span class="key k-window">%s</span></p>`; p.Slices == nil {
 		fmt.Fprintf(&out, windows, "window")
 	} else {
@@ -110,7 +113,7 @@ func drawWarm(out *strings.Builder, h *history.History, pid int, warmths []amoun
 			x := float64(w.FromMonoNanos-h.FromMonoNanos) / float64(h.StepNanos)
 			fmt.Fprintf(out,
 				`<path class="slice warm" style="stroke-dasharray:none;stroke-width:2px" d="M%.2f 0v%d"><title>%s</title></path>`,
-				x, timelineHeight, show.Append(nil, w.Sentence()))
+				x, height, show.Append(nil, w.Sentence()))
 		}
 	}
 }
@@ -127,9 +130,19 @@ func drawSlices(out *strings.Builder, p *profile.Profile, h *history.History, pi
 		if from, to := place(s.FromMonoNanos), place(s.ToMonoNanos); s.PID == pid && s.FromMonoNanos >= 0 {
 			fmt.Fprintf(out,
 				`<rect class="pick" data-slice="%d" x="%.2f" y="0" width="%.2f" height="%d"><title>%s</title></rect>`, i, from,
-				to-from, timelineHeight, sliceName(s, origin))
+				to-from, height, SliceName(s, origin))
 		}
 	}
+}
+
+// SliceName returns the name of a slice of time: "2–4.50 s", in seconds since the JVM's start. The parameter from is
+// that start in ns.
+func SliceName(s parts.TimeSlice, from int64) string {
+	if s.FromMonoNanos < 0 {
+		return "without a time"
+	}
+	seconds := func(mono int64) string { return strings.TrimSuffix(fmt.Sprintf("%.2f", float64(mono-from)/1e9), ".00") }
+	return seconds(s.FromMonoNanos) + "–" + seconds(s.ToMonoNanos) + " s"
 }
 
 // drawWindows shades the times whose samples are in the profile, and marks the slices of a benchmark.
@@ -141,7 +154,7 @@ func drawWindows(out *strings.Builder, ps *profile.Profiles, p *profile.Profile,
 	var whole int64
 	for _, w := range ofJVM {
 		from, to := place(w.FromMonoNanos), place(w.ToMonoNanos)
-		fmt.Fprintf(out, `<rect class="win" x="%.2f" y="0" width="%.2f" height="%d"/>`, from, to-from, timelineHeight)
+		fmt.Fprintf(out, `<rect class="win" x="%.2f" y="0" width="%.2f" height="%d"/>`, from, to-from, height)
 		whole += max(w.ToMonoNanos-w.FromMonoNanos, 0)
 	}
 	if p.Slices == nil || whole < windows.SlicesPerJVM {
@@ -153,7 +166,7 @@ func drawWindows(out *strings.Builder, ps *profile.Profiles, p *profile.Profile,
 		for ; slice < windows.SlicesPerJVM &&
 			slice*whole/windows.SlicesPerJVM < before+w.ToMonoNanos-w.FromMonoNanos; slice++ {
 			fmt.Fprintf(out, `<path class="slice" d="M%.2f 0v%d"/>`,
-				place(w.FromMonoNanos+slice*whole/windows.SlicesPerJVM-before), timelineHeight)
+				place(w.FromMonoNanos+slice*whole/windows.SlicesPerJVM-before), height)
 		}
 		before += max(w.ToMonoNanos-w.FromMonoNanos, 0)
 	}
@@ -198,8 +211,8 @@ func drawBins(out *strings.Builder, j *history.JVM) {
 			if n == 0 {
 				continue
 			}
-			y := float64(timelineHeight) * (1 - float64(base[i]+n)/float64(most))
-			path += fmt.Sprintf("M%d %.1fh1v%.1fh-1z", i, y, float64(timelineHeight)*float64(n)/float64(most))
+			y := float64(height) * (1 - float64(base[i]+n)/float64(most))
+			path += fmt.Sprintf("M%d %.1fh1v%.1fh-1z", i, y, float64(height)*float64(n)/float64(most))
 			base[i] += n
 		}
 		if path != "" {

@@ -1,6 +1,11 @@
-package printassembly
+// Package framechains numbers chains of frames, so that they can be compared and kept at the cost of a number.
+package framechains
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/gasm-profiler/gasm/printassembly"
+)
 
 // Chains gives numbers to chains of frames. Chains with the same methods, bytecodes and lines get the same number. A
 // chain is numbered from its outermost frame inwards. So the memory for a long chain is in proportion to the number of
@@ -32,13 +37,13 @@ type textAt struct {
 }
 
 type framesAt struct {
-	first *Frame
+	first *printassembly.Frame
 	size  int
 }
 
 // Number returns the number of a chain. The innermost frame comes first in frames, which must not be changed
 // afterwards. The number is 0 if there are no frames, and greater than 0 otherwise.
-func (c *Chains) Number(frames []Frame) int {
+func (c *Chains) Number(frames []printassembly.Frame) int {
 	if len(frames) == 0 {
 		return 0
 	}

@@ -1,4 +1,6 @@
-package amd64
+// Package lengths says how long the most common instructions of x86-64 are, and where branches lead. It does not know
+// their texts.
+package lengths
 
 import (
 	"encoding/binary"
@@ -6,12 +8,13 @@ import (
 	"github.com/gasm-profiler/gasm/disasm/asm"
 )
 
-// Outline returns the same instructions as Decode, but leaves out the texts of the most common ones. That takes a fifth
-// of the time. Relative calls and jumps may lack their texts. All other instructions have them if they are not
-// [asm.Plain], have "nop" in their name, or stop the program.
-func Outline(syntax asm.Syntax, code []byte, pc uint64) []asm.Inst {
-	return decode(syntax, code, pc, true)
-}
+// Longest is the length of the longest instruction of x86-64, in bytes.
+const Longest = 15
+
+const (
+	rexW                                = 8
+	prefixData, prefixRepne, prefixRepe = 0x66, 0xf2, 0xf3
+)
 
 // An outline says how the instructions with a common opcode are encoded.
 type outline uint16
@@ -70,10 +73,10 @@ func commonOpcodes() (one, two, with66, withF2, withF3 [256]outline) {
 	return one, two, with66, withF2, withF3
 }
 
-// outline returns the instruction at the start of x.code. ok is false if the instruction is not common enough.
-func (x *x86) outline() (in asm.Inst, ok bool) {
-	code := x.code
-	if len(code) < maxInstLen || x.bad > 0 {
+// Decode returns the instruction at the start of the code, without a text. pc is its address. ok is false if the
+// instruction is not one of the common ones, or if the code has fewer bytes than the longest one.
+func Decode(code []byte, pc uint64) (in asm.Inst, ok bool) {
+	if len(code) < Longest {
 		return in, false
 	}
 	table, i := &oneByte, 0
@@ -113,7 +116,7 @@ func (x *x86) outline() (in asm.Inst, ok bool) {
 		}
 		i += modRMLen(code[i], code[i+1])
 	}
-	in = asm.Inst{Addr: x.pc, Kind: asm.Plain}
+	in = asm.Inst{Addr: pc, Kind: asm.Plain}
 	distance := 0
 	switch {
 	case o == declined:
@@ -129,7 +132,7 @@ func (x *x86) outline() (in asm.Inst, ok bool) {
 	}
 	in.Len = i
 	if o&branch != 0 {
-		in.Target = x.pc + uint64(i) + uint64(distance)
+		in.Target = pc + uint64(i) + uint64(distance)
 		in.Kind = branchKind(op)
 	}
 	return in, true
