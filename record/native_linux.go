@@ -43,6 +43,13 @@ const streamPause = 50 * time.Millisecond
 // usually empty; it fills only if the system does not let this process run.
 const streamed = 1 << 16
 
+// longStream is like streamed, for a recording with long pauses, as those of gasm watch. There is room for the samples
+// of 16 pauses, or of 16 seconds, in which all processors are busy.
+func longStream(hertz int, pause time.Duration) int {
+	samples := 16 * max(pause.Seconds(), 1) * float64(hertz*runtime.NumCPU())
+	return min(1<<10+int(samples), streamed)
+}
+
 // attachNative starts sampling running processes by perf_event_open. gasm does this without any other program. The
 // channel delivers the samples during the recording, and is closed at the end.
 func (a *Attachment) attachNative(ctx context.Context, o collect.Options) (sampling, <-chan sampler.Sample, error) {
@@ -57,10 +64,13 @@ func (a *Attachment) attachNative(ctx context.Context, o collect.Options) (sampl
 		return nil, nil, err
 	}
 	if n, ok := s.(*nativeSampling); ok && a.o.Pause > 0 {
-		return s, n.Subscribe(streamed, a.o.Pause).C, nil
+		return s, n.Subscribe(longStream(n.Frequency(), a.o.Pause), a.o.Pause).C, nil
 	}
 	return s, s.stream(), nil
 }
+
+// KeepKernelSymbols has recordings that follow one another share the kernel's symbols, until the caller calls release.
+func KeepKernelSymbols() (release func()) { return collect.KeepKernelSymbols() }
 
 // stacksSupported returns an error if gasm can't walk call stacks on this kind of machine.
 func stacksSupported() error {

@@ -20,6 +20,9 @@ var errNoNative = &failure.MissingToolError{Tool: "native sampling", Cause: "onl
 // startNative returns an error: native sampling works on Linux only.
 func (r *Recording) startNative(context.Context, int) (sampling, error) { return nil, errNoNative }
 
+// KeepKernelSymbols does nothing: other recordings than native ones do not read the kernel's symbols.
+func KeepKernelSymbols() (release func()) { return func() {} }
+
 // stacksSupported returns an error, because only native sampling records call stacks.
 func stacksSupported() error { return errors.New("gasm records them on Linux only") }
 

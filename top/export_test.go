@@ -15,6 +15,9 @@ func (m *Model) Copied(pid int) (n int) {
 	return n
 }
 
+// Kept returns how many JVMs, bytes of their code, and decoded instructions a Model keeps.
+func (m *Model) Kept() (jvms, text, decoded int) { return len(m.jvms), m.textBytes, m.decoded }
+
 // Compilations returns the number of different pieces of code that the samples of a compilation are counted in.
 func (p *Picture) Compilations(method string, id int) int {
 	found := map[*Code]bool{}

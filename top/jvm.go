@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/gasm-profiler/gasm/capture"
@@ -70,6 +71,7 @@ func keyOf(b *printassembly.Blob) blobKey {
 
 // A chunk is a part of a JVM's log. It has the code of some methods, which gasm has copied from the JVM.
 type chunk struct {
+	pid    int
 	jvms   jvmcode.JVMs
 	reader *jvmcode.Reader // nil until something is decoded
 	size   int
@@ -108,7 +110,7 @@ func (m *Model) addCode(j *jvm, text []byte) {
 	if log.ClassPath != "" {
 		j.path = log.ClassPath
 	}
-	var c *chunk
+	var missing []int // code that has not been copied yet, as indexes of log.Blobs
 	for i := range log.Blobs {
 		b := &log.Blobs[i]
 		n, known := j.index[keyOf(b)]
@@ -121,21 +123,60 @@ func (m *Model) addCode(j *jvm, text []byte) {
 		}
 		j.listed[n] = true
 		if b.HasCode && j.copy[n] == nil {
-			if c == nil {
-				c = &chunk{size: len(whole), used: m.lastTick}
-				// Whether HotSpot has recorded a method's frames only at safepoints is known only after the method is
-				// decoded. So this is assumed for all methods.
-				c.jvms.Add(capture.JVM{PID: j.PID, Log: log, StartMonoNanos: j.StartMonoNanos, SafepointsOnly: true})
-				m.chunks = append(m.chunks, c)
-				m.textBytes += c.size
-			}
-			j.copy[n], j.at[n] = c, i
-			j.blobs[n].HasCode = true
-			if j.code[n] != nil {
-				j.code[n].copied(c, i)
-			}
+			missing = append(missing, i)
 		}
 	}
+	if len(missing) > 0 {
+		m.addChunk(j, log, missing, whole)
+	}
+}
+
+// addChunk keeps code of a log, whose text is whole.
+func (m *Model) addChunk(j *jvm, log *printassembly.Log, code []int, whole []byte) {
+	if part, text := onlyCode(log, code, whole, j.head); part != nil {
+		log, whole = part, text
+	}
+	c := &chunk{pid: j.PID, size: len(whole), used: m.lastTick}
+	for i := range log.Blobs {
+		b := &log.Blobs[i]
+		n, known := j.index[keyOf(b)]
+		if !known || !b.HasCode || j.copy[n] != nil {
+			continue
+		}
+		j.copy[n], j.at[n] = c, i
+		j.blobs[n].HasCode = true
+		if j.code[n] != nil {
+			j.code[n].copied(c, i)
+		}
+	}
+	// Whether HotSpot has recorded a method's frames only at safepoints is known only after the method is decoded. So
+	// this is assumed for all methods.
+	c.jvms.Add(capture.JVM{PID: j.PID, Log: log, StartMonoNanos: j.StartMonoNanos, SafepointsOnly: true})
+	m.chunks = append(m.chunks, c)
+	m.textBytes += c.size
+}
+
+// onlyCode returns a log, and its text, that has nothing but some of the code of another one: a new recording lists all
+// code again, and little of it is new. It returns nil if that is not worthwhile.
+func onlyCode(log *printassembly.Log, code []int, whole, head []byte) (part *printassembly.Log, text []byte) {
+	text = bytes.Clone(head)
+	for _, i := range code {
+		lo, hi, ok := log.Extent(&log.Blobs[i])
+		if !ok || len(text)+int(hi-lo) > len(whole)/2 {
+			return nil, nil
+		}
+		text = append(text, whole[lo:hi]...)
+	}
+	part, err := printassembly.NewLog(bytes.NewReader(text), int64(len(text)), log.Name())
+	if err != nil || len(part.Blobs) != len(code) {
+		return nil, nil
+	}
+	for n, i := range code {
+		if b := &part.Blobs[n]; !b.HasCode || keyOf(b) != keyOf(&log.Blobs[i]) {
+			return nil, nil
+		}
+	}
+	return part, text
 }
 
 // maxNames is the maximum number of names that are kept for one thread id.
@@ -226,11 +267,39 @@ func (m *Model) dropEnded() {
 	m.order = slices.DeleteFunc(m.order, func(pid int) bool { return m.jvms[pid] == nil })
 }
 
+// dropTaken drops the JVMs that ended before the given time (CLOCK_MONOTONIC), with all their code. TakeSettled must
+// have returned their samples.
+func (m *Model) dropTaken(before int64) {
+	taken := map[int]bool{}
+	for pid, j := range m.jvms {
+		if j.Ended && j.endTick != 0 && j.endTick < before {
+			taken[pid] = true
+			delete(m.jvms, pid)
+			delete(m.allPauses, pid)
+		}
+	}
+	if len(taken) == 0 {
+		return
+	}
+	isTaken := func(pid int) bool { return taken[pid] }
+	m.order = slices.DeleteFunc(m.order, isTaken)
+	maps.DeleteFunc(m.frames, func(at place, _ []printassembly.Frame) bool { return isTaken(at.code.PID) })
+	m.chunks = slices.DeleteFunc(m.chunks, func(c *chunk) bool {
+		if isTaken(c.pid) {
+			m.textBytes -= c.size
+			m.decoded -= c.decoded
+			c.gone, c.jvms, c.reader = true, jvmcode.JVMs{}, nil
+		}
+		return isTaken(c.pid)
+	})
+}
+
 // find returns the code that a sample was in, or nil.
 func (j *jvm) find(s *sampler.Sample) *Code {
 	if j.where == nil {
-		// The map keeps the slice of blobs, so it gets a copy: j.blobs changes later.
-		j.where = codemap.New(append([]printassembly.Blob(nil), j.blobs...))
+		// The map keeps the slice. It needs no copy: new blobs are appended after its end, the map ignores HasCode, and
+		// settle, which moves blobs, drops the map.
+		j.where = codemap.New(slices.Clip(j.blobs))
 		clear(j.codes)
 	}
 	uptime := (s.MonoNanos - j.StartMonoNanos) / 1e6

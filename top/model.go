@@ -34,6 +34,7 @@ type Model struct {
 	buckets     []bucket        // oldest first; the last one ends at the last Tick
 	closed      int64           // number of all buckets so far
 	taken       int64           // number of buckets that TakeSettled has returned or will not return
+	takenTo     int64           // the time of the last Tick whose samples TakeSettled has returned (CLOCK_MONOTONIC)
 	settledLost int64           // as much of lost as TakeSettled has returned
 	naming      bool            // see NameInstructions
 	all         map[key]float64 // nil if the Model keeps only the last seconds

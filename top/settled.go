@@ -68,6 +68,8 @@ func (m *Model) TakeSettled(wait int) (s Settled, ok bool) {
 	for pid, j := range m.jvms {
 		s.SourceFiles[pid] = maps.Clone(j.source)
 	}
+	m.dropTaken(m.takenTo) // so long after the end of a JVM, it has no more samples
+	m.takenTo = s.ToMono
 	return s, true
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -147,4 +148,66 @@ func TestSourceFilesOfTwo(t *testing.T) {
 	require.True(t, ok)
 	assert.Equal(t, "Seven.java", got.SourceFiles[7]["acme.Server"])
 	assert.Equal(t, "Eight.java", got.SourceFiles[8]["acme.Server"])
+}
+
+// TestSettledEnded ends one of two equal JVMs. All its samples must be returned, with the same frames as those of the
+// other one, and then nothing of it must be kept.
+func TestSettledEnded(t *testing.T) {
+	dir := gasmtest.UnpackFolder(t, "stacks")
+	d, err := capture.ReadDescription(dir)
+	require.NoError(t, err)
+	log, err := os.ReadFile(filepath.Join(dir, capture.LogFile(d.JVMs[0].PID)))
+	require.NoError(t, err)
+	r := toptest.New(t, "stacks", nil)
+	r.All()
+	s, ok := r.Model.TakeSettled(0)
+	require.True(t, ok)
+	i := slices.IndexFunc(s.Samples, func(l profile.Location) bool { return len(l.Frames) > 0 })
+	require.GreaterOrEqual(t, i, 0)
+	hot := s.Samples[i]
+
+	m := top.NewModel(10, disasm.ATT)
+	m.SetJVMs([]top.JVM{{PID: 7}, {PID: 8}})
+	segment := m.NewSegment()
+	segment.Begin(100, []sampler.Event{sampler.ParseEvent("cpu-clock")})
+	segment.Code(7, log)
+	segment.Code(8, log)
+	m.Tick(1e9)
+	frames, samples := map[int][]string{}, map[int]int64{}
+	take := func() {
+		s, _ := m.TakeSettled(2)
+		for _, l := range s.Samples {
+			frames[l.PID] = append(frames[l.PID], fmt.Sprint(l.Name, l.Frames))
+			samples[l.PID] += l.Counts[0]
+		}
+	}
+	const wholeSecond = 1_000_000_000
+	for second := int64(2); second < 20; second++ {
+		for _, pid := range []int{7, 8} {
+			if pid == 8 || second <= 6 {
+				segment.Sample(&sampler.Sample{PID: pid, TID: pid, Event: "cpu-clock", PC: hot.PC,
+					MonoNanos: second*wholeSecond - wholeSecond/2})
+			}
+		}
+		if second == 6 {
+			m.EndJVM(7)
+		}
+		m.Tick(second * wholeSecond)
+		if second%3 == 0 {
+			take()
+		}
+		jvms, text, decoded := m.Kept()
+		t.Logf("second %2d: %d JVMs, %d bytes, %d instructions", second, jvms, text, decoded)
+		switch {
+		case second == 6:
+			assert.Equal(t, []int{2, 2 * len(log)}, []int{jvms, text})
+		case second > 12:
+			assert.Equal(t, []int{1, len(log)}, []int{jvms, text})
+			assert.Positive(t, decoded)
+		}
+	}
+	assert.EqualValues(t, 5, samples[7])
+	require.Len(t, frames[7], 2)
+	assert.Contains(t, frames[7][0], hot.Frames[0].Method)
+	assert.Equal(t, frames[7], frames[8][:2])
 }

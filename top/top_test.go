@@ -3,6 +3,7 @@ package top_test
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -383,6 +384,37 @@ func TestRelisted(t *testing.T) {
 		}
 	}
 	assert.NotEmpty(t, versions)
+}
+
+// TestLittleNew checks that the Model keeps only the new code when a new recording lists all code again, and that it
+// can decode that code.
+func TestLittleNew(t *testing.T) {
+	var log []byte
+	var method string // one that the log has the code of
+	r := toptest.New(t, "stacks", func(file string, text []byte) []byte {
+		if !strings.HasSuffix(file, ".log") {
+			return text
+		}
+		log = text
+		lo := bytes.LastIndex(text, []byte("\nCompiled method (c2)")) + 1
+		end := []byte("[/MachCode]\n")
+		hi := lo + bytes.Index(text[lo:], end) + len(end)
+		method = string(bytes.Fields(text[lo:hi])[6])
+		return slices.Concat(text[:lo], text[hi:])
+	})
+	copied := r.Model.Copied(r.PID)
+	_, before, _ := r.Model.Kept()
+	r.Code(log)
+	r.All()
+	assert.Equal(t, copied+1, r.Model.Copied(r.PID))
+	_, after, _ := r.Model.Kept()
+	assert.Greater(t, after, before)
+	assert.Less(t, after-before, len(log)/4)
+	p := r.Model.Picture(top.SinceStart)
+	c := p.CodeOf(top.Scope{}, method)
+	require.NotNil(t, c, method)
+	assert.True(t, p.Known(c))
+	assert.Greater(t, len(p.Listing(top.Scope{}, c).Lines), 20)
 }
 
 // TestHeadOf: the head of the view of one JVM has only that JVM's load and pauses.

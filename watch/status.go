@@ -23,17 +23,17 @@ const (
 
 // A Status is what a Watcher has done and does now.
 type Status struct {
-	Samples   int64 // number of samples in all profiles that were made
-	CPUNanos  int64 // the CPU time that these samples represent, in ns
-	Lost      int64 // number of lost samples
-	Profiles  int64
-	Hertz     int     // the current frequency, in samples per second and CPU
-	Share     float64 // the share of the JVMs that is watched now
-	Budget    float64 // as in Options
-	JVMs      []JVM   // sorted by process id
-	Queues    []Queue
-	Beat      time.Time // when the Watcher was last seen working
-	jvmsKnown time.Time
+	Samples  int64 // number of samples in all profiles that were made
+	CPUNanos int64 // the CPU time that these samples represent, in ns
+	Lost     int64 // number of lost samples
+	Profiles int64
+	Hertz    int     // the current frequency, in samples per second and CPU
+	Share    float64 // the share of the JVMs that is watched now
+	Budget   float64 // as in Options
+	JVMs     []JVM   // sorted by process id
+	Queues   []Queue
+	Beat     time.Time // when the Watcher was last seen working
+	Searched bool      // JVMs has the JVMs that were found; false before the end of the first search
 }
 
 // A JVM is a JVM that a Watcher has seen.
@@ -80,7 +80,7 @@ const jvmsEvery = 5 * time.Second
 func (w *Watcher) note() {
 	now := time.Now()
 	var jvms []JVM
-	look := now.Sub(w.status.jvmsKnown) >= jvmsEvery // only this goroutine changes it
+	look := now.Sub(w.jvmsNoted) >= jvmsEvery
 	if look {
 		for _, j := range w.jvms {
 			if !processend.HasEnded(j.PID, j.ticks) {
@@ -94,7 +94,7 @@ func (w *Watcher) note() {
 	s := &w.status
 	s.Beat, s.Hertz, s.Share, s.Budget = now, w.budget.hertz, w.budget.share, w.o.Budget
 	if look {
-		s.JVMs, s.jvmsKnown = jvms, now
+		s.JVMs, w.jvmsNoted, s.Searched = jvms, now, s.Searched || w.searches > 0
 	}
 }
 

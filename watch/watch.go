@@ -75,6 +75,10 @@ type Watcher struct {
 	queues  []*queue
 	jvms    map[int]*jvm // by process id
 	given   []given      // the processes of the options' PIDs
+	// searches is the number of searches for JVMs with the present options.
+	searches  int
+	jvmsNoted time.Time // when the status last got the JVMs; zero if it should get them at once
+
 	budget  budget
 	next    time.Time       // when the next profiles are made
 	sending context.Context // done when the queues must end
@@ -172,8 +176,9 @@ func (w *Watcher) begin(ctx context.Context) (err error) {
 	// The last SettleTicks seconds of samples are kept back until their code is known.
 	w.next = time.Now().Add(w.o.Every + top.SettleTicks*time.Second)
 	w.session, err = live.Start(ctx, w.model, live.Options{Gasm: w.o.Gasm, Wanted: w.wanted, Unrecorded: w.unrecorded,
-		Frequency: w.budget.hertz, Counters: []sampler.Event{sampler.ParseEvent(Counter)}, Stacks: w.o.Stacks,
-		Segment: recordingTime, SegmentBytes: recordingBytes, ListEvery: listEvery, NoThreadNames: true, Pause: samplePause})
+		Searched: w.searched, Frequency: w.budget.hertz, Counters: []sampler.Event{sampler.ParseEvent(Counter)},
+		Stacks: w.o.Stacks, Segment: recordingTime, SegmentBytes: recordingBytes, ListEvery: listEvery,
+		NoThreadNames: true, Pause: samplePause})
 	return err
 }
 
@@ -255,7 +260,7 @@ func (w *Watcher) change(o Options) {
 		}
 	}
 	w.o, w.queues = o, queues
-	w.given = givenOf(o.PIDs)
+	w.given, w.searches = givenOf(o.PIDs), 0
 	w.budget.change(&o)
 	w.events.set(&o)
 	for _, j := range w.jvms { // their labels may have changed

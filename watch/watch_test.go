@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
@@ -134,6 +135,53 @@ func TestUnrecorded(t *testing.T) {
 	assert.Len(t, w.jvms, 1)
 	w.forget(time.Now().Add(keptTime + time.Second))
 	assert.Empty(t, w.jvms)
+}
+
+// TestSearched checks what the user is told after searches for JVMs.
+func TestSearched(t *testing.T) {
+	child := exec.Command("sleep", "1000")
+	require.NoError(t, child.Start())
+	defer child.Wait()
+	defer child.Process.Kill()
+	pid := strconv.Itoa(child.Process.Pid)
+	none := "no JVM that runs has %s in the name of its main class or jar: gasm waits for one"
+	for _, test := range []struct {
+		words  []string
+		jvms   []string
+		first  string // what is said after the first search
+		second string // and after the second one
+	}{
+		{first: "no JVM runs: gasm waits for the first one"},
+		{jvms: []string{"org.acme.Shop"}},
+		{words: []string{"Shop", "Cart"}, jvms: []string{"org.acme.Shop"}},
+		{words: []string{"Cart"}, jvms: []string{"org.acme.Shop"}, first: fmt.Sprintf(none, "Cart")},
+		{words: []string{"Cart", "Old"}, first: fmt.Sprintf(none, "Cart or Old")},
+		{words: []string{pid}, jvms: []string{"org.acme.Shop"},
+			second: "process " + pid + " (sleep) is not a JVM: it has not loaded libjvm.so, and so it is not profiled"},
+		{words: []string{"1000"}, jvms: []string{"org.acme.Shop"}}, // the id of the first JVM
+	} {
+		said := make(chan string, 10)
+		w := &Watcher{o: Options{Words: test.words, Say: func(text string) { said <- text }}, jvms: map[int]*jvm{},
+			sending: t.Context()}
+		for i, name := range test.jvms {
+			w.jvms[1000+i] = &jvm{Process: attach.Process{PID: 1000 + i, Main: name}}
+		}
+		for _, want := range []string{test.first, test.second, ""} {
+			asked := make(chan Status)
+			go func() { asked <- w.Status() }() // as a request does, see -race
+			w.searched()
+			assert.False(t, (<-asked).Searched, "the status has not been updated")
+			if want != "" {
+				select {
+				case got := <-said:
+					assert.Equal(t, want, got, "%v", test.words)
+				case <-time.After(time.Minute):
+					t.Errorf("%v: nothing is said instead of %q", test.words, want)
+				}
+			}
+		}
+		assert.Empty(t, said, "%v", test.words)
+	}
 }
 
 // TestPIDOfAnother checks that a JVM does not get the labels of an earlier JVM with the same process id.

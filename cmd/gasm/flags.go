@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/gasm-profiler/gasm/cmd/gasm/halfwritten"
 	"github.com/gasm-profiler/gasm/disasm"
 	"github.com/gasm-profiler/gasm/event"
 	"github.com/gasm-profiler/gasm/internal/layout"
@@ -76,12 +77,12 @@ type reportFlags struct {
 	underMethod     calltree.Pattern // value of --under, parsed by check
 	byMethods       []calltree.Pattern
 	mca             string
-	model           *mca.Tool    // value of --mca, found by check; nil without the flag
-	files           *outputFiles // the files that the report and the log are written to
+	model           *mca.Tool          // value of --mca, found by check; nil without the flag
+	files           *halfwritten.Files // the files that the report and the log are written to
 }
 
 func (f *reportFlags) register(flags *pflag.FlagSet) {
-	f.files = new(outputFiles)
+	f.files = new(halfwritten.Files)
 	d := choice.DefaultOptions()
 	f.hotThreshold = d.HotThreshold
 	flags.Var((*share)(&f.hotThreshold), "hot-threshold",

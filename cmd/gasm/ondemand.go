@@ -31,6 +31,8 @@ func recordOnDemand(ctx context.Context, r serve.Request, to io.Writer) error {
 	endWithThread(cmd, syscall.SIGTERM)                   // so that a killed gasm watch leaves nothing behind
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	setTimerSlack(usualWakeUp) // gasm watch itself may be woken up late, but not a short recording
+	defer setTimerSlack(lateWakeUp)
 	var messages lastBytes
 	cmd.Stdout, cmd.Stderr = to, &messages
 	err := cmd.Run()

@@ -34,6 +34,7 @@ func (s *share) Set(text string) error {
 // kinds says in words which values a flag accepts. The keys are pflag's names for the types of flags.
 var kinds = map[string]string{
 	"int":      "a whole number",
+	"int64":    "a whole number",
 	"float64":  "a number",
 	"share":    "a share such as 0.05 or 5%",
 	"duration": "a time such as 500ms, 10s or 2m",

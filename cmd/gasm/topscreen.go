@@ -160,5 +160,5 @@ func (t *topView) report(dir, format, file string) error {
 	o := flags.reportOptions(t.streams.out)
 	src.findLines(ps, &o.Code)
 	src.findFiles(&o)
-	return flags.files.write(file, func(w io.Writer) error { return report.FormatOf(format).Write(w, ps, o) })
+	return flags.files.Write(file, func(w io.Writer) error { return report.FormatOf(format).Write(w, ps, o) })
 }

@@ -220,7 +220,10 @@ func (f *watchFlags) targets(s streams, cancel context.CancelCauseFunc) (all []w
 		names = []string{"-"}
 	}
 	server := false
-	for _, name := range names {
+	for i, name := range names {
+		if slices.Contains(names[:i], name) {
+			return nil, usage("--to %s is given twice: its profiles would be there twice", kindOf(name))
+		}
 		o := f.server(name)
 		var open func() (push.Destination, error)
 		switch kind, rest, _ := strings.Cut(name, ":"); {

@@ -262,8 +262,15 @@ func TestWatchHalfAnHour(t *testing.T) {
 	after := quiet()
 	t.Logf("%.2f %% of a processor\n%s", 100*share, &stderr)
 	assert.LessOrEqual(t, share, 0.01)
-	// The code of the programs is the same, so what grows would grow with each that comes.
-	assert.LessOrEqual(t, at[30].memory, at[5].memory+at[5].memory/5)
+	// The code of the programs is the same, so what grows would grow with each that comes. How much memory there is at
+	// one moment depends on when garbage was collected last, so the most of ten minutes is compared.
+	mostMemory := func(from, to int) (most int) {
+		for minute := from; minute <= to; minute++ {
+			most = max(most, at[minute].memory)
+		}
+		return most
+	}
+	assert.LessOrEqual(t, mostMemory(21, 30), mostMemory(1, 10)*6/5)
 	assert.LessOrEqual(t, at[30].descriptors, at[5].descriptors+at[5].descriptors/5)
 	noise := float64(max(before, after) - min(before, after))
 	assert.LessOrEqual(t, float64(median), float64(max(before, after))+max(noise, 0.01*float64(before)))

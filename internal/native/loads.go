@@ -118,7 +118,7 @@ func read[T any](ctx context.Context, l *limits, f func(*reading) (T, error)) (T
 		memory, _ := l.next()
 		began := time.Now()
 		defer func() { l.spend(min(limit, time.Since(began))) }()
-		o := &reading{ctx: ctx, left: memory}
+		o := &reading{ctx: ctx, limits: l, left: memory}
 		defer o.end()
 		return f(o)
 	})
@@ -133,6 +133,7 @@ const shortestOne = 10 * time.Millisecond
 // the result any more.
 type reading struct {
 	ctx    context.Context
+	limits *limits
 	left   int64 // bytes that the reading may still take
 	taken  int64 // bytes that it has taken and not given back
 	most   int64 // the largest value of taken so far

@@ -140,7 +140,7 @@ func TestDebugFileOfOthers(t *testing.T) {
 	read := func(path string, o owner) *image {
 		t.Helper()
 		finder := debugFinder{folder: t.TempDir(), note: func(string) {}}
-		img, failure := readMapped(newReading(t), &Mapping{PID: 1 << 30, Path: path}, o, nil, finder)
+		img, failure := readMapped(newReading(t), &Mapping{PID: 1 << 30, Path: path}, o, finder)
 		require.Empty(t, failure)
 		return img
 	}

@@ -413,7 +413,7 @@ func (r *Resolver) load(m *Mapping) (img *image, failure string) {
 	folder, mapping, limits, noted := r.folder, *m, r.limits, r.owners[m.PID].owner
 	l, err := read(r.ctx, limits, func(o *reading) (l loaded, err error) {
 		var notes []string
-		l.image, l.failure = readMapped(o, &mapping, noted, limits, debugFinder{folder: folder,
+		l.image, l.failure = readMapped(o, &mapping, noted, debugFinder{folder: folder,
 			note: func(text string) { notes = append(notes, text) }})
 		if l.image == nil || l.functions.account != nil { // shared functions have an account
 			return l, nil
@@ -444,7 +444,7 @@ func (r *Resolver) load(m *Mapping) (img *image, failure string) {
 
 // readMapped reads the file of a mapping for the method load. It runs in another goroutine, and may still run after
 // load has returned.
-func readMapped(l *reading, m *Mapping, noted owner, limits *limits, debug debugFinder) (img *image, failure string) {
+func readMapped(l *reading, m *Mapping, noted owner, debug debugFinder) (img *image, failure string) {
 	if m.Path == VDSO {
 		data, err := ReadVDSO(m)
 		if err == nil {
@@ -470,12 +470,13 @@ func readMapped(l *reading, m *Mapping, noted owner, limits *limits, debug debug
 		return nil, fmt.Sprintf("could not be read (%v)", err)
 	}
 	defer f.Close()
+	version := versionOf(f) // before anything is read
 	debug.beside = noted.here && leadsTo(filepath.Clean(m.Path), f)
 	o, err := newObject(l, f, size)
 	if err != nil {
 		return nil, fmt.Sprintf("could not be read (%v)", err)
 	}
-	key := sharedKey{keyOf(m), versionOf(f), debug.versions(filepath.Clean(m.Path), o), debug.folder, limits}
+	key := sharedKey{keyOf(m), version, debug.versions(filepath.Clean(m.Path), o), debug.folder, l.limits}
 	if shared := sharedFunctions.find(key); shared != nil {
 		return newImageOf(shared), ""
 	}
@@ -484,7 +485,7 @@ func readMapped(l *reading, m *Mapping, noted owner, limits *limits, debug debug
 		return nil, fmt.Sprintf("could not be read (%v)", err)
 	}
 	img.version = versionOf(f)
-	if key.version == img.version && key.version != (fileVersion{}) { // nobody has written to the file meanwhile
+	if version == img.version && version != (fileVersion{}) { // nobody has written to the file meanwhile
 		img.key = key
 	}
 	return img, ""

@@ -11,6 +11,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -45,6 +46,12 @@ type Client struct {
 	http *http.Client
 }
 
+// validPort reports whether a port of a URL can be one; "" is the default port.
+func validPort(port string) bool {
+	n, err := strconv.ParseUint(port, 10, 16)
+	return port == "" || err == nil && n > 0
+}
+
 // New returns a Client for the URL of the options, followed by a path. It reads the files of the options, so that a
 // mistake is found at once.
 func New(o Options, path string) (*Client, error) {
@@ -54,6 +61,8 @@ func New(o Options, path string) (*Client, error) {
 		return nil, errors.New("the URL can't be read") // without the error of package url, because it may contain a password
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
 		return nil, errors.New("the URL must begin with http:// or https:// and a host")
+	case !validPort(u.Port()):
+		return nil, errors.New("the port in the URL must be 1 to 65535")
 	case u.User != nil:
 		return nil, errors.New("the URL must not contain a user's name or password, " +
 			"because others can see the command line: put them into a file")

@@ -23,6 +23,8 @@ func TestNew(t *testing.T) {
 		{Options{URL: "https://me:secret@host"},
 			"the URL must not contain a user's name or password, because others can see the command line: put them into a file"},
 		{Options{URL: "https://me:sec%ret@host"}, "the URL can't be read"},
+		{Options{URL: "http://host:99999/x"}, "the port in the URL must be 1 to 65535"},
+		{Options{URL: "http://host:0"}, "the port in the URL must be 1 to 65535"},
 		{Options{URL: "ftp://host"}, "the URL must begin with http:// or https:// and a host"},
 		{Options{URL: "https:///x"}, "the URL must begin with http:// or https:// and a host"},
 		{Options{URL: "https://host/?x=1"}, "the URL must not contain ? or #"},

@@ -29,10 +29,10 @@
 // # Native sampling
 //
 // Package sampler/perfevent has the kernel's interface, and describes its pitfalls. The drain empties the kernel's
-// buffers every 0.8 s, or more often if a Stream asks for that, or as soon as one of them is half full. It looks up all
-// names at that time. Names of threads come from the kernel's records of new threads and names. Names of functions come
-// from the files in the records of mappings (package native), and those of the kernel from /proc/kallsyms. So the text
-// is complete as soon as the command has ended. Some pitfalls:
+// buffers every second, or more often if a Stream asks for that, or as soon as one of them is half full. It looks up
+// all names at that time. Names of threads come from the kernel's records of new threads and names. Names of functions
+// come from the files in the records of mappings (package native), and those of the kernel from /proc/kallsyms. So the
+// text is complete as soon as the command has ended. Some pitfalls:
 //
 //   - perf's tables have names of events that the kernel does not know (mem_load_retired.l1_miss). Such an event can
 //     only be sampled by perf.

@@ -31,16 +31,32 @@ type kernelSymbols struct {
 	names   map[uint32]kernelName
 }
 
-// The variable recent has the kernelSymbols that were opened last, as long as a recording uses them.
+// The variable recent has the kernelSymbols that were opened last, as long as a recording uses them, or there are
+// keepers, see KeepKernelSymbols.
 var recent struct {
 	sync.Mutex
 	symbols *kernelSymbols
 	opened  time.Time
+	keepers int
 }
 
 // shareSymbols is how long recordings that begin share the symbols of an earlier one. Code of modules and BPF programs
 // that are loaded meanwhile has the name of the function before it.
 const shareSymbols = 10 * time.Minute
+
+// KeepKernelSymbols has recordings that follow one another share the kernel's symbols. The caller must call release.
+func KeepKernelSymbols() (release func()) {
+	recent.Lock()
+	defer recent.Unlock()
+	recent.keepers++
+	return sync.OnceFunc(func() {
+		recent.Lock()
+		defer recent.Unlock()
+		if recent.keepers--; recent.keepers == 0 {
+			recent.symbols.closeUnused()
+		}
+	})
+}
 
 // openKernelSymbols returns the symbols of this machine's kernel. They are empty if the file can't be opened. The
 // caller must call release.
@@ -52,6 +68,7 @@ func openKernelSymbols() *kernelSymbols {
 		if err != nil {
 			return &kernelSymbols{} // notes says that there are no names
 		}
+		recent.symbols.closeUnused()
 		recent.symbols, recent.opened = newKernelSymbols(f), time.Now()
 		recent.symbols.file = f
 	}
@@ -59,11 +76,20 @@ func openKernelSymbols() *kernelSymbols {
 	return recent.symbols
 }
 
-// release ends a use of the symbols. After the last one, no more symbols are read.
+// release ends a use of the symbols.
 func (k *kernelSymbols) release() {
 	recent.Lock()
 	defer recent.Unlock()
-	if k.users--; k.users > 0 {
+	k.users--
+	if recent.symbols != k || recent.keepers == 0 {
+		k.closeUnused()
+	}
+}
+
+// closeUnused closes the file if no recording uses the symbols. Then no more symbols are read. The caller holds the
+// mutex of recent.
+func (k *kernelSymbols) closeUnused() {
+	if k == nil || k.users > 0 {
 		return
 	}
 	if recent.symbols == k {
@@ -126,7 +152,8 @@ func (k *kernelSymbols) readFor(pc uint64) {
 		k.add(line)
 		if err != nil && err != bufio.ErrBufferFull {
 			k.unread = nil
-			k.file.Close() // does nothing if it is nil
+			k.file.Close()                                                    // does nothing if it is nil
+			k.symbols, k.text = slices.Clone(k.symbols), slices.Clone(k.text) // frees what was allocated too much
 			byStart := func(a, b kernelSymbol) int { return cmp.Compare(a.start, b.start) }
 			if !slices.IsSortedFunc(k.symbols, byStart) {
 				slices.SortStableFunc(k.symbols, byStart)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -75,6 +76,36 @@ func TestKallsymsInPart(t *testing.T) {
 		assert.True(t, below <= most+1 && most+1 < last, "read until %#x for %#x", last, most)
 	}
 	assert.Equal(t, kernelName{"a", "[made]"}, newKernelSymbols(bytes.NewReader(text)).at(0xffffffffff300000))
+}
+
+// TestKeptSymbols checks that recordings that follow one another share the symbols only as long as somebody keeps them.
+func TestKeptSymbols(t *testing.T) {
+	first := openKernelSymbols()
+	before := first.at(^uint64(0))
+	second := openKernelSymbols()
+	assert.Same(t, first, second, "at the same time")
+	first.release()
+	second.release()
+	assert.Nil(t, recent.symbols)
+
+	keep := KeepKernelSymbols()
+	first = openKernelSymbols()
+	assert.NotSame(t, second, first)
+	assert.Equal(t, before, first.at(^uint64(0)))
+	assert.Less(t, cap(first.text)-len(first.text), 1<<16, "hardly more memory than the text needs")
+	first.release()
+	second = openKernelSymbols()
+	assert.Same(t, first, second, "one after the other")
+	keep()
+	keep() // does nothing
+	assert.Same(t, second, recent.symbols, "still used")
+	recent.opened = time.Now().Add(-shareSymbols - time.Second)
+	later := openKernelSymbols()
+	assert.NotSame(t, second, later, "too old")
+	second.release()
+	later.release()
+	assert.Nil(t, recent.symbols)
+	assert.Zero(t, recent.keepers)
 }
 
 func FuzzKallsyms(f *testing.F) {

@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -14,7 +15,6 @@ import (
 type queue struct {
 	drain   *drain
 	batches chan *batch
-	free    chan *batch // batches whose memory can be used again
 	filling *batch
 	bytes   atomic.Int64 // an estimate of the memory that the batches take
 	written atomic.Int64 // how many records were written
@@ -31,6 +31,9 @@ type batch struct {
 	last    bool // this batch has the last records of one reading of the kernel's buffers
 }
 
+// The variable unused has batches whose memory can be used again, also by the next recording.
+var unused = sync.Pool{New: func() any { return &batch{} }}
+
 const (
 	// When a queue has more than mostQueued bytes, further records are left in the kernel's buffers. If the buffers are
 	// full, the kernel drops new records and counts them. One reading may exceed mostQueued by the size of the buffers.
@@ -44,7 +47,7 @@ const (
 
 // newQueue returns a queue whose records are written by d.
 func newQueue(d *drain) *queue {
-	q := &queue{drain: d, batches: make(chan *batch, mostBatches), free: make(chan *batch, 8), filling: &batch{},
+	q := &queue{drain: d, batches: make(chan *batch, mostBatches), filling: unused.Get().(*batch),
 		done: make(chan struct{})}
 	go q.write()
 	return q
@@ -90,11 +93,7 @@ func (q *queue) pass(last bool) {
 	b.last = last
 	q.bytes.Add(int64(b.size()))
 	q.batches <- b
-	select {
-	case q.filling = <-q.free:
-	default:
-		q.filling = &batch{}
-	}
+	q.filling = unused.Get().(*batch)
 }
 
 // write writes the records in the queue. It returns when the method end was called and the queue is empty.
@@ -114,11 +113,9 @@ func (q *queue) write() {
 			continue
 		}
 		clear(b.records) // so that their texts can be freed
+		clear(b.states)  // so that stacks that have been copied to a larger slice can be freed
 		b.records, b.states, b.stacks, b.chains = b.records[:0], b.states[:0], b.stacks[:0], b.chains[:0]
-		select {
-		case q.free <- b:
-		default:
-		}
+		unused.Put(b)
 	}
 }
 

@@ -47,6 +47,9 @@ type Options struct {
 	// Unrecorded, if it is not nil, is called by Step with each wanted JVM that can't be recorded, each time that this
 	// is noticed. The JVM's field Unreadable says why.
 	Unrecorded func(*attach.Process)
+	// Searched, if it is not nil, is called by Step after each search for JVMs, and after Wanted was called for each of
+	// them.
+	Searched func()
 	// NoThreadNames is true if the names of threads that the kernel keeps, which may be cut, are enough.
 	NoThreadNames bool
 	// Pause is the longest time until a sample is processed; 0 means 150 ms. See record.AttachOptions.
@@ -74,6 +77,8 @@ type Session struct {
 	model *top.Model
 	ctx   context.Context
 	end   context.CancelFunc
+	// releaseSymbols is called at the end, see record.KeepKernelSymbols.
+	releaseSymbols func()
 
 	present *segment
 	next    *segment // replaces present when its sampling has begun
@@ -120,7 +125,7 @@ type reading struct {
 // once.
 func Start(ctx context.Context, m *top.Model, o Options) (*Session, error) {
 	s := &Session{o: o, model: m, jvms: map[int]*watched{}, noted: make(chan reading, 1024),
-		listed: make(chan []attach.Process, 1)}
+		listed: make(chan []attach.Process, 1), releaseSymbols: record.KeepKernelSymbols()}
 	if len(o.JVMs) > 0 {
 		s.listAt = time.Now()
 	}
@@ -290,6 +295,9 @@ func (s *Session) list() {
 	case jvms := <-s.listed:
 		s.listing = false
 		readable := s.readable(jvms)
+		if s.o.Searched != nil {
+			s.o.Searched()
+		}
 		if s.next == nil && slices.ContainsFunc(readable, func(j attach.Process) bool { return s.isNew(&j) }) {
 			s.know(readable)
 			s.begin()
@@ -501,6 +509,7 @@ func (s *Session) Close() {
 			g.giveUp()
 		}
 	}
+	s.releaseSymbols()
 	s.end()
 }
 

@@ -114,7 +114,7 @@ type allocation struct {
 func (p *part) add(e *event.Event, raw *jfr.Event, beginning bool) {
 	switch e.Kind {
 	case event.Lock:
-		if !ofRecorder(e, raw) {
+		if !e.OfRecorder() {
 			p.lock.add(p.stack(e, p.lock, func(s *stackOf) *int { return &s.lock }), 1, e.Nanos)
 		}
 	case event.Alloc:
@@ -122,7 +122,7 @@ func (p *part) add(e *event.Event, raw *jfr.Event, beginning bool) {
 			p.left++
 			return
 		}
-		a := allocation{bytes: e.Bytes, sample: raw.Type().Name == "jdk.ObjectAllocationSample", counts: !ofRecorder(e, raw)}
+		a := allocation{bytes: e.Bytes, sample: raw.Type().Name == "jdk.ObjectAllocationSample", counts: !e.OfRecorder()}
 		p.sampled = p.sampled || a.sample
 		if t := raw.Thread(); beginning && a.sample && t != nil && (t.Virtual || t.OSID == 0) {
 			a.bytes = 0 // they may be from before the recording; FirstSamples ignores virtual threads
@@ -132,17 +132,6 @@ func (p *part) add(e *event.Event, raw *jfr.Event, beginning bool) {
 		}
 		p.allocations = append(p.allocations, a)
 	}
-}
-
-// ofRecorder reports whether an event was caused by Flight Recorder itself. An event that began before a dump and ended
-// after it may have lost its stack, so the threads of Flight Recorder are known by their names, too (JVMUpcalls and
-// PlatformRecorder in jdk.jfr.internal).
-func ofRecorder(e *event.Event, raw *jfr.Event) bool {
-	if len(e.Frames) > 0 {
-		return e.OfRecorder()
-	}
-	t := raw.Thread()
-	return t != nil && (t.Name == "JFR Periodic Tasks" || t.Name == "JFR Recorder Thread")
 }
 
 // stack returns the number of an event's stack in a Sum. The function of returns a pointer to the field of a stackOf

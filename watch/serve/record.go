@@ -34,7 +34,11 @@ func (s *Server) record(format, kind string) http.HandlerFunc {
 			}
 			seconds = n
 		}
-		j, code, err := choose(s.o.Status().JVMs, r.FormValue("jvm"))
+		status := s.o.Status()
+		j, code, err := choose(status.JVMs, r.FormValue("jvm"))
+		if err != nil && !status.Searched {
+			code, err = http.StatusServiceUnavailable, errNotSearched
+		}
 		if err != nil {
 			refuse(w, code, "%v", err)
 			return
@@ -102,6 +106,8 @@ func (s *Server) end(pid int) {
 	defer s.mu.Unlock()
 	delete(s.recording, pid)
 }
+
+var errNotSearched = errors.New("the first search for JVMs has not ended yet: try again in a few seconds")
 
 // choose returns the JVM that a word names: its process id, or a part of the name of its main class or jar. Without a
 // word, it returns the only JVM that is watched.

