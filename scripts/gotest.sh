@@ -47,21 +47,22 @@ PARALLEL=$(($(getconf _NPROCESSORS_ONLN) + 2)) # a test with JVMs takes less tha
 
 # list prints a line for each package, as above. It runs with the bash 3.2 of macOS too.
 list() {
-  local packages package folder file stage race lane plain waits
+  local packages package folder tests sources stage race lane plain waits live waiting starting
   packages=$($GO list -f '{{.ImportPath}} {{.Dir}}' ./...) || return 1
+  tests=$(while read -r package folder; do printf '%s\n' "$folder"/*_test.go; done <<<"$packages")
+  sources=$(while read -r package folder; do printf '%s\n' "$folder"/*.go; done <<<"$packages" | grep -v '_test\.go$')
+  live=$(folders_with "$LIVE" <<<"$tests")
+  waiting=$(folders_with "$WAITS" <<<"$tests")
+  starting=$(folders_with "$GOROUTINE" <<<"$sources")
   while read -r package folder; do
     stage=unit race='' lane='' waits=''
-    for file in "$folder"/*.go; do
-      case $file in
-      *_test.go)
-        if grep -qE "$LIVE" "$file"; then stage=live; fi
-        if grep -qE "$WAITS" "$file"; then waits=' waits'; fi
-        ;;
-      *) if [[ $package != */cmd/gasm ]] && grep -qE "$GOROUTINE" "$file"; then race=' race'; fi ;;
-      esac
-    done
+    if has "$live" "$folder"; then
+      stage=live
+    elif has "$waiting" "$folder"; then
+      waits=' waits'
+    fi
+    if [[ $package != */cmd/gasm ]] && has "$starting" "$folder"; then race=' race'; fi
     if [ $stage = live ]; then
-      waits=''
       if [[ $package =~ $ONE ]]; then
         lane=' lane=one'
       elif [[ $package =~ $ALONE ]]; then
@@ -73,6 +74,12 @@ list() {
     echo "$stage $package$race$waits$lane${plain:+ plain=$plain}"
   done <<<"$packages"
 }
+
+# folders_with PATTERN: prints the folders of those files in stdin that match the pattern.
+folders_with() { tr '\n' '\0' | xargs -0 grep -slE "$1" | sed 's,/[^/]*$,,' | LC_ALL=C sort -u; }
+
+# has LINES LINE: reports whether one of the lines is this one.
+has() { case $'\n'$1$'\n' in *$'\n'"$2"$'\n'*) ;; *) return 1 ;; esac }
 
 # plain_tests FILE...: prints the names of the tests that call NeedNoRaceDetector, with commas between them.
 plain_tests() {

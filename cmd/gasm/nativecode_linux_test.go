@@ -150,8 +150,8 @@ func checkCode(t *testing.T, path string, functions []nativecode.Function) {
 			require.NoError(t, err)
 			require.Equal(t, len(want), len(got), "%s %s", path, functions[i].Symbol)
 			for k := range want {
-				require.Equal(t, disasmtest.Squeeze(want[k].Text), disasmtest.Squeeze(got[k].Text), "%s %s, %#x", path,
-					functions[i].Symbol, got[k].Addr)
+				require.Equal(t, disasmtest.SharedSpelling(want[k].Text), disasmtest.SharedSpelling(got[k].Text),
+					"%s %s, %#x", path, functions[i].Symbol, got[k].Addr)
 			}
 			compared += len(want)
 		}

@@ -52,8 +52,9 @@ func recordChains(t *testing.T, size int64, jvmFlags ...string) (*profile.Profil
 
 // javaOf returns the names of the Java methods in a location, the outermost first. interpreted is true if the
 // location has frames of the interpreter other than those of the methods with which each thread of Stacks.java
-// begins. mark is the mark of the stack.
-func javaOf(ps *profile.Profiles, l *profile.Location) (names []string, interpreted bool, mark callstack.Kind) {
+// begins. mark is the mark of the stack. release is that of the JDK.
+func javaOf(ps *profile.Profiles, l *profile.Location, release int) (names []string, interpreted bool,
+	mark callstack.Kind) {
 	if l.Stack == 0 {
 		mark = callstack.Unwalked
 	}
@@ -69,8 +70,12 @@ func javaOf(ps *profile.Profiles, l *profile.Location) (names []string, interpre
 	if l.CompileID > 0 {
 		names = append(names, l.Name)
 	}
-	for i, begin := range []string{"java.lang.Thread::run", "Stacks$$Lambda::run", "Stacks::lambda$main$0", "Stacks::loop",
-		"Stacks$$Lambda::run"} {
+	outermost := []string{"java.lang.Thread::run", "Stacks$$Lambda::run", "Stacks::lambda$main$0", "Stacks::loop",
+		"Stacks$$Lambda::run"}
+	if release >= 19 {
+		outermost = slices.Insert(outermost, 1, "java.lang.Thread::runWith")
+	}
+	for i, begin := range outermost {
 		if i < len(names) && names[i] == "" {
 			names[i] = begin
 		}
@@ -108,10 +113,11 @@ func TestPerfKnownStacks(t *testing.T) {
 	gasmtest.NeedTime(t)
 	ps, blobs := recordChains(t, 500_000, "-XX:+PreserveFramePointer")
 	var judged, whole, right, warming, unseen int64
+	release := gasmtest.NeedJDKs(t, gasmtest.JDK.IsDefault)[0].Feature
 	shown := 0
 	for i := range ps.Trials[0].Locations {
 		l := &ps.Trials[0].Locations[i]
-		names, interpreted, mark := javaOf(ps, l)
+		names, interpreted, mark := javaOf(ps, l, release)
 		ok, known := gasmtest.KnownStack(l.Thread, names)
 		n := l.Counts[0]
 		switch {

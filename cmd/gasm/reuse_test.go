@@ -133,14 +133,22 @@ func attachUntilUsed(t *testing.T, cpu time.Duration, command, flags []string) {
 	defer jvm.Wait()
 	defer jvm.Process.Kill()
 	gasmtest.AwaitWork(t, jvm.Process.Pid, time.Second) // there is compiled code by then
-	gasm := exec.Command(binary, slices.Concat([]string{"attach"}, flags, []string{strconv.Itoa(jvm.Process.Pid)})...)
+	attachWhileUsed(t, jvm.Process.Pid, cpu, flags)
+}
+
+// attachWhileUsed attaches gasm to a JVM until the JVM has used that much CPU time, and returns what gasm has printed.
+func attachWhileUsed(t *testing.T, pid int, cpu time.Duration, flags []string) (stdout string) {
+	t.Helper()
+	gasm := exec.Command(binary, slices.Concat([]string{"attach"}, flags, []string{strconv.Itoa(pid)})...)
+	var out bytes.Buffer
 	stderr := newLineWaiter("sampling pid")
-	gasm.Stderr = stderr
+	gasm.Stdout, gasm.Stderr = &out, stderr
 	require.NoError(t, gasm.Start())
 	stderr.wait(t)
-	gasmtest.AwaitWork(t, jvm.Process.Pid, cpu)
+	gasmtest.AwaitWork(t, pid, cpu)
 	require.NoError(t, gasm.Process.Signal(os.Interrupt))
 	require.Equal(t, 0, exitCode(t, gasm), stderr)
+	return out.String()
 }
 
 // attribute compares, for each sample in compiled code, the code map with the truth. It uses the code map at the

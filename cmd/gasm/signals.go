@@ -3,9 +3,10 @@ package main
 import (
 	"os"
 	"os/signal"
-	"sync/atomic"
+	"sync"
 	"syscall"
 
+	"github.com/gasm-profiler/gasm/cmd/gasm/halfwritten"
 	"github.com/gasm-profiler/gasm/record"
 )
 
@@ -15,12 +16,15 @@ type signalTaker interface {
 	Signal(sig syscall.Signal) (taken bool)
 }
 
-// A signalWatch hands the signals that gasm gets to the recording. After the command has
-// ended, a signal to stop means that the user does not want the report.
+// A signalWatch hands the signals that gasm gets to the recording. After the command has ended, a signal to stop means
+// that the user does not want the report.
 type signalWatch struct {
-	ch       chan os.Signal
-	stopped  chan syscall.Signal // receives a signal to stop if it comes after the recording
-	reported atomic.Bool         // the report is complete
+	ch      chan os.Signal
+	stopped chan syscall.Signal // receives a signal to stop if it comes after the recording
+
+	mu       sync.Mutex // held while gasm cleans up
+	reported bool       // the report was complete before a signal to stop came
+	kept     bool       // the signal came first, so the capture is kept
 }
 
 // catchSignals begins to catch signals. SIGPIPE is caught so that it does not kill gasm. Then writing to a closed
@@ -37,8 +41,9 @@ func catchSignals() *signalWatch {
 //
 // If a signal to stop comes when the recording is over, the method does not wait until the function has returned. It
 // removes the files that are half written, says where the capture is, and returns an error with the exit code. The
-// function still runs then, so the caller must end the process at once.
-func (w *signalWatch) during(rec signalTaker, s streams, folder *record.Folder, files *outputFiles,
+// function still runs then, so the caller must end the process at once. If the function has called finish, the method
+// waits until finish has cleaned up.
+func (w *signalWatch) during(rec signalTaker, s streams, folder *record.Folder, files *halfwritten.Files,
 	work func() error) error {
 	go w.handTo(rec)
 	done := make(chan error, 1)
@@ -47,8 +52,10 @@ func (w *signalWatch) during(rec signalTaker, s streams, folder *record.Folder, 
 	case err := <-done:
 		return err
 	case sig := <-w.stopped:
-		files.abandon()
-		if !w.reported.Load() {
+		files.Abandon()
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.kept = !w.reported; w.kept {
 			say(s.err, "gasm: stopped before the report was done; the capture is kept in %s", folder.Keep())
 		}
 		return &exitError{code: 128 + int(sig)}
@@ -72,11 +79,17 @@ func (w *signalWatch) handTo(rec signalTaker) {
 	}
 }
 
-// reportDone notes that the report is complete. From then on, Ctrl-C and Ctrl-\ are for gasm again, and not for a
-// pager.
-func (w *signalWatch) reportDone() {
-	w.reported.Store(true)
+// finish notes that the report is complete, and calls a function that cleans up, unless a signal has stopped gasm
+// before. From then on, Ctrl-C and Ctrl-\ are for gasm again, and not for a pager.
+func (w *signalWatch) finish(cleanUp func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.kept {
+		return
+	}
+	w.reported = true
 	signal.Notify(w.ch, syscall.SIGINT, syscall.SIGQUIT)
+	cleanUp()
 }
 
 func (w *signalWatch) stop() {

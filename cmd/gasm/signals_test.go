@@ -4,14 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gasm-profiler/gasm/cmd/gasm/halfwritten"
 	"github.com/gasm-profiler/gasm/record"
 )
 
@@ -33,35 +36,49 @@ func TestStoppedReport(t *testing.T) {
 		defer stderr.Close()
 
 		w := &signalWatch{ch: make(chan os.Signal, 8), stopped: make(chan syscall.Signal, 1)}
-		files := new(outputFiles)
+		files := new(halfwritten.Files)
 		hold := make(chan struct{})
 		whole, half := filepath.Join(dir, "whole"), filepath.Join(dir, "half")
-		ended := make(chan error, 1)
+		ended, over := make(chan error, 1), make(chan bool, 1)
 		err = w.during(endedRecording{}, streams{err: stderr}, folder, files, func() error {
 			text := func(w io.Writer) error { _, err := io.WriteString(w, "half of it"); return err }
-			err := errors.Join(files.write(whole, text), files.write(half, func(out io.Writer) error {
+			err := errors.Join(files.Write(whole, text), files.Write(half, func(out io.Writer) error {
 				if err := text(out); err != nil {
 					return err
 				}
-				w.reported.Store(reported)
-				for _, sig := range signals {
-					w.ch <- sig
+				stop := func() {
+					for _, sig := range signals {
+						w.ch <- sig
+					}
+				}
+				if !reported {
+					stop()
+				} else {
+					w.finish(func() {
+						stop()
+						assert.Never(t, func() bool { return len(over) > 0 }, 50*time.Millisecond, time.Millisecond)
+						assert.NoError(t, folder.Remove())
+					})
 				}
 				<-hold
+				w.finish(func() { assert.True(t, reported, "the capture is kept") })
 				return nil
 			}))
-			ended <- errors.Join(err, files.write(filepath.Join(dir, "late"), text))
+			ended <- errors.Join(err, files.Write(filepath.Join(dir, "late"), text))
 			return err
 		})
+		over <- true
 		var exit *exitError
 		require.ErrorAs(t, err, &exit)
 		assert.Equal(t, &exitError{code: wantCode}, exit)
 		close(w.ch)
 		close(hold)
-		require.ErrorIs(t, <-ended, errAbandoned)
+		require.ErrorIs(t, <-ended, halfwritten.ErrAbandoned)
 		assert.FileExists(t, whole)
 		assert.NoFileExists(t, half)
 		assert.NoFileExists(t, filepath.Join(dir, "late"))
+		_, err = os.Stat(folder.Path)
+		assert.Equal(t, reported, errors.Is(err, fs.ErrNotExist), "the capture: %v", err)
 		said, err := os.ReadFile(stderr.Name())
 		require.NoError(t, err)
 		if wantSaid != "" {

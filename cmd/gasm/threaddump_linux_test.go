@@ -15,7 +15,8 @@ import (
 func TestStacksOfStopped(t *testing.T) {
 	t.Parallel()
 	gasmtest.NeedNative(t)
-	j := spinning(t)
+	// It never sleeps: main is RUNNABLE whenever the signal comes.
+	j := startJVM(t, "READY", gasmtest.NeedJava(t), "-cp", javaPrograms(t), "Spin")
 	require.NoError(t, j.cmd.Process.Signal(unix.SIGSTOP))
 	defer func() { assert.NoError(t, j.cmd.Process.Signal(unix.SIGCONT)) }()
 	r := runGasm(t, []string{"stacks", j.pid()})

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -104,13 +105,13 @@ func TestUSDTAttach(t *testing.T) {
 	classPath := programs8(t, "Pauses")
 	j := startJVM(t, "collections", gasmtest.NeedJava(t), "-Xmx32m", "-cp", classPath, "Pauses", "2", "forever")
 	dir := filepath.Join(t.TempDir(), "capture")
-	r := runGasm(t, []string{"attach", "--events",
+	const someCollections = 300 * time.Millisecond // of CPU time
+	out := attachWhileUsed(t, j.cmd.Process.Pid, someCollections, []string{"--events",
 		"gc,safepoint,usdt:hotspot:vmops__*,usdt:hotspot:nosuch,usdt:hotspot:method__entry", "--events-from", "usdt",
-		"--length", "700ms", "-o", dir, "--skip-asm", j.pid()})
-	require.Equal(t, 0, r.code, r.stderr)
-	assert.Regexp(t, `Events: +\d+ GC pauses?`, r.stdout)
-	assert.Regexp(t, `the\s+JVM\s+has\s+no\s+USDT\s+probes\s+hotspot:nosuch`, r.stdout)
-	assert.Regexp(t, `USDT\s+reports\s+no\s+calls\s+of\s+methods\s+in\s+JVM\s+`+j.pid()+`:\s+start\s+it\s+with\s+-XX:\+DTraceMethodProbes`, r.stdout)
+		"-o", dir, "--skip-asm"})
+	assert.Regexp(t, `Events: +\d+ GC pauses?`, out)
+	assert.Regexp(t, `the\s+JVM\s+has\s+no\s+USDT\s+probes\s+hotspot:nosuch`, out)
+	assert.Regexp(t, `USDT\s+reports\s+no\s+calls\s+of\s+methods\s+in\s+JVM\s+`+j.pid()+`:\s+start\s+it\s+with\s+-XX:\+DTraceMethodProbes`, out)
 	checkTrace(t, dir)
 	listed := runGasm(t, []string{"events", dir}).stdout
 	assert.Regexp(t, `safepoint +[A-Z]\w+`, listed)

@@ -61,6 +61,7 @@ func TestManyThreads(t *testing.T) {
 
 // TestVirtualThreads records a JVM with 10 000 virtual threads.
 func TestVirtualThreads(t *testing.T) {
+	t.Parallel()
 	jdks := gasmtest.NeedEachJDK(t, func(j gasmtest.JDK) bool { return j.Feature == 25 })
 	p := start(t, jdks[0], "Waits", "0", "2000", "0", "0", "10000", "-")
 	x := p.record(t, Options{}, func() { time.Sleep(3 * time.Second) })

@@ -64,9 +64,10 @@ func TestLimits(t *testing.T) {
 
 // TestFull records threads that often change their state, in a file with a limited size.
 func TestFull(t *testing.T) {
+	t.Parallel()
 	jdks := gasmtest.NeedEachJDK(t, wanted)
 	p := start(t, jdks[len(jdks)-1], "Waits", "0", "2", "0", "4", "0", "-")
-	const size = 1 << 20
+	const size = 1 << 18
 	text := &bytes.Buffer{}
 	r, err := Start(p.Cmd.Process.Pid,
 		Options{JVMs: shared.NewJVMs(), Out: text, Hertz: MaxHertz, Share: 1, MaxSize: size})

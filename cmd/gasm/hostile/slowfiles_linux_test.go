@@ -132,7 +132,21 @@ func TestSlowFiles(t *testing.T) {
 		r := finish(t, cmd, s)
 		took, memory := time.Since(sent), cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
 		t.Logf("ended after %.1f s, %d MB", took.Seconds(), memory>>10)
-		assert.Less(t, took, limit(), "%v", sig)
+		most := limit()
+		assert.Less(t, took, most, "%v", sig)
+		if busy := most-endTime > endWork/2; busy && r.code != 0 {
+			// gasm ends in time even if other processes use the CPUs. Then it leaves to the next gasm what it had no
+			// time for, and says so.
+			assert.Regexp(t, "JVM "+v.pid()+".*(gasm was stopped|has not answered)", r.stderr)
+			for range 10 { // until the JVM answers in time
+				assert.Zero(t, runGasm(t, "attach", "--length", "100ms", "--skip-asm", v.pid()).code)
+				if len(v.left(t)) == 0 {
+					break
+				}
+			}
+			assert.Empty(t, v.left(t), "another gasm told the JVM to stop logging")
+			continue
+		}
 		assert.Zero(t, r.code)
 		assert.Contains(t, r.stdout+r.stderr, "was not read (gasm was stopped): its functions have no names")
 		assert.Less(t, memory, int64(1<<21), "in kB")

@@ -68,7 +68,7 @@ cd "$1-ended"
 # One at a time: for so long that gasm reads it while it runs. gasm samples for more than two turns, so one turn begins
 # and ends while gasm samples.
 if mkdir turn 2>/dev/null; then
-	(timeout 8 "$1-debug/${3##*/}" -c 'while :; do :; done'; rmdir turn) &
+	(timeout 15 "$1-debug/${3##*/}" -c 'while :; do :; done'; rmdir turn) &
 fi
 cp "$3" program-$$
 ./program-$$ -c "$work" 40000
@@ -118,7 +118,7 @@ func TestNoPathAsRoot(t *testing.T) {
 	mapped := map[string]bool{} // the targets of the kernel's links to mapped files
 	var wrong []string
 	asUser, ended, signals, checked := 0, 0, 0, 0
-	args := slices.Concat([]string{"attach", "--length", "20s", "--frequency", "1001", "--skip-asm", "--source",
+	args := slices.Concat([]string{"attach", "--length", "35s", "--frequency", "1001", "--skip-asm", "--source",
 		gasmtest.Testdata("programs")}, everything, []string{pid})
 	for _, call := range straceOf(t, args...) {
 		m := callLine.FindStringSubmatch(call)
@@ -182,8 +182,9 @@ func TestNoPathAsRoot(t *testing.T) {
 // stacks must also send no signal, stop no thread and write nothing.
 func TestStacksNoPathAsRoot(t *testing.T) {
 	needNative(t)
-	v := startJVM(t, someJDKs(t)[0])
-	allowed := rootsPaths(gasmtest.Testdata("programs"))
+	j := someJDKs(t)[0]
+	v := startJVM(t, j)
+	allowed := rootsPaths(gasmtest.Testdata("programs"), j.Home) // only root can write there
 	user := map[string]bool{}
 	checked := 0
 	for _, call := range straceOf(t, "stacks", v.pid()) {
@@ -247,9 +248,9 @@ func pathsOf(call string) (asked []string, opened string) {
 	return asked, opened
 }
 
-// rootsPaths returns an expression for the paths that gasm may use as root if it looks for sources in a folder. It
+// rootsPaths returns an expression for the paths that gasm may use as root if it looks for files in some folders. It
 // matches no path that a JVM has chosen, and no path in the folders of users.
-func rootsPaths(sources string) *regexp.Regexp {
+func rootsPaths(folders ...string) *regexp.Regexp {
 	patterns := []string{
 		// The kernel's files about processes, and its links to the files that processes have mapped. Below root, cwd
 		// and fd there are files of the JVM's.
@@ -266,11 +267,12 @@ func rootsPaths(sources string) *regexp.Regexp {
 		regexp.QuoteMeta(binary), regexp.QuoteMeta(kept) + `(?:/.*)?`,
 		`(?:/var)?/tmp`, `(?:/var)?/tmp/gasm-\d+(?:/lock)?`, `/run`, `/`,
 		`(?:(?:/var)?/tmp|/run)/gasm-(?:events|debug-info)-\d+(?:/[\w.]+)?`,
-		// What the user has named.
-		regexp.QuoteMeta(sources) + `(?:/.*)?`,
 	}
-	for at := sources; at != "/"; at = filepath.Dir(at) {
-		patterns = append(patterns, regexp.QuoteMeta(at))
+	for _, dir := range folders { // what the user has named
+		patterns = append(patterns, regexp.QuoteMeta(dir)+`(?:/.*)?`)
+		for at := dir; at != "/"; at = filepath.Dir(at) {
+			patterns = append(patterns, regexp.QuoteMeta(at))
+		}
 	}
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 		patterns = append(patterns, regexp.QuoteMeta(filepath.Join(dir, "java")))

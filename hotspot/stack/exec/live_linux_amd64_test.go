@@ -98,16 +98,18 @@ type comparison struct {
 	nanos        time.Duration
 }
 
-// scratch is the beginning of the names of the buffers where C2 writes code that is copied later (compile.cpp in
-// HotSpot). No thread executes them, and a stopped JVM has half-written code there.
-const scratch = "Compile::"
+// isScratch reports whether a blob is a buffer where C2 (compile.cpp in HotSpot) or C1 (Compiler::init_buffer_blob)
+// writes code that is copied later. No thread executes it, and a stopped JVM has half-written code there.
+func isScratch(b *codecache.Blob) bool {
+	return strings.HasPrefix(b.Name, "Compile::") || b.Name == "C1 temporary CodeBuffer"
+}
 
 // testSizes executes all code in the code cache. At each call of a method that has debug info, the frame must have the
 // size that HotSpot has in the header of the nmethod.
 func testSizes(t *testing.T, vm *vmstructs.VM, copier *nmethod.Copier, blobs []*codecache.Blob) {
 	byKind := map[printassembly.Kind]*comparison{}
 	for _, b := range blobs {
-		if strings.HasPrefix(b.Name, scratch) {
+		if isScratch(b) {
 			continue
 		}
 		code, err := vm.Read(nil, b.Lo, b.Hi-b.Lo)
