@@ -109,7 +109,10 @@ func compareLogs(t *testing.T, lean, plugged *Log, syntax disasm.Syntax) {
 			decoded, err := disasm.Decode(plugged.arch, syntax, data, in.Lo)
 			require.NoError(t, err)
 			all++
-			invalid := decoded[0].Bad && strings.Contains(text, "?") // hsdis's operand for a register that there is not, in data
+			// Data is no instruction: hsdis prints an operand that there is not as "?", and (bad) after prefixes, on whose line
+			// gasm has the prefixes alone.
+			bad := slices.ContainsFunc(decoded, func(in disasm.Inst) bool { return in.Bad })
+			invalid := bad && (strings.Contains(text, "?") || strings.Contains(text, "(bad)"))
 			if !invalid && normal(decoded[0].Text) != normal(text) {
 				different[fmt.Sprintf("%s: %s, hsdis: %s", code, decoded[0].Text, text)]++
 			}
