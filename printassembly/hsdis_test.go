@@ -109,8 +109,8 @@ func compareLogs(t *testing.T, lean, plugged *Log, syntax disasm.Syntax) {
 			decoded, err := disasm.Decode(plugged.arch, syntax, data, in.Lo)
 			require.NoError(t, err)
 			all++
-			// Data is no instruction: hsdis prints an operand that there is not as "?", and (bad) after prefixes, on whose line
-			// gasm has the prefixes alone.
+			// Bytes that are data may not be an instruction. For an operand that does not exist hsdis prints "?". For bytes that
+			// do not follow a prefix it prints "(bad)" on the line of the prefix; gasm has two lines.
 			bad := slices.ContainsFunc(decoded, func(in disasm.Inst) bool { return in.Bad })
 			invalid := bad && (strings.Contains(text, "?") || strings.Contains(text, "(bad)"))
 			if !invalid && normal(decoded[0].Text) != normal(text) {
