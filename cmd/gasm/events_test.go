@@ -140,7 +140,8 @@ func TestTimeToSafepoint(t *testing.T) {
 				all += d.Counts.Values[0]
 				names[d.Name] += d.Counts.Values[0]
 			}
-			assert.Greater(t, float64(first.Counts.Values[0]), 0.9*float64(all), "%v", names)
+			// On a busy machine, C2 compiles the loop after the first safepoint: then, the loop has several rows.
+			assert.Greater(t, float64(names[first.Name]), 0.9*float64(all), "%v", names)
 			text := runGasm(t, []string{"report", "--skip-asm", dir})
 			assert.Regexp(t, `\.\.\.\.\[Time to Safepoint\]\.+\nThreads waited [0-9.]+ ms for others to reach \d+ safepoints \(longest [0-9.]+ ms\)`, text.stdout)
 			checkWindowEvents(t, dir)
