@@ -11,7 +11,7 @@
 #     is lost after that, and it is ended after the SECONDS (600); then the exit code is 124.
 #
 # arm64.sh test [FEATURE,...]: tries gasm's features (internal/features), or some of them, with all JDKs of the image, on
-#     both models of processor, and prints a table for each. It takes 5 to 10 minutes for a JDK. Variables: CPUS, the models;
+#     both models of processor, and prints a table for each. It takes 5 to 15 minutes for a JDK. Variables: CPUS, the models;
 #     OPTIONS, options for the JVMs.
 #
 # arm64.sh gotest [--cpu neoverse-n1|max] [--limit SECONDS] PACKAGE [ARGUMENT]...: runs the tests of a package, such as
@@ -265,7 +265,7 @@ test_features() {
   for cpu in ${CPUS:-neoverse-n1 max}; do
     say "$cpu"
     # shellcheck disable=SC2046 # a path for each JDK
-    run --cpu "$cpu" --add "$work/classes" --add "$work/bin/features" --limit $((120 + 900 * count)) ./features -classes classes \
+    run --cpu "$cpu" --add "$work/classes" --add "$work/bin/features" --limit $((120 + 1200 * count)) ./features -classes classes \
       -only "${1:-}" -options "${OPTIONS:-}" $(printf '/usr/lib/jvm/java-%s-openjdk-arm64 ' $jdks) || failed=1
   done
   return "$failed"
