@@ -161,7 +161,7 @@ func TestProbesAgainstLogAndRecording(t *testing.T) {
 				recorded := readRecording(t, recording, clock.WallNanos, clock.MonoNanos, readLog(t, log))
 				require.NotEmpty(t, locks)
 				late := compare(t, "locks of the recording", ofKind(recorded, event.Lock), locks, recordedWithin(jdk.Feature))
-				earliest := compare(t, "compilations of the recording", earlier(ofKind(recorded, event.Compilation), late.middle),
+				earliest := compare(t, "compilations of the recording", earlier(ofKind(recorded, event.Compilation), late.clock),
 					compilations, compilerReady).least
 				assert.Positive(t, earliest, "HotSpot reaches the probe before what its compiler works with is ready")
 			}
@@ -236,9 +236,10 @@ func earlier(events []event.Event, nanos int64) []event.Event {
 	return events
 }
 
-// A lateness says how much later the events of the other source begin than those of the probes: the smallest and the
-// median difference, in nanoseconds.
-type lateness struct{ least, middle int64 }
+// A lateness says how much later the events of the other source are than those of the probes, in nanoseconds: the
+// smallest difference of their begins, and by how much its clock is late. That is taken from the latest begins and the
+// earliest ends: of a lock, Flight Recorder reads the clock before the probe of the begin, and after that of the end.
+type lateness struct{ least, clock int64 }
 
 // compare compares the times of the same events from two sources. Two events are the same if they belong to the same
 // thread and begin or end at nearly the same time. A probe fires within an instruction of what it reports, and the
@@ -280,17 +281,17 @@ func compare(t *testing.T, what string, others, probes []event.Event, near share
 	middle := len(begins) / 2
 	t.Logf("%s: %d, medians of the differences: begin %d ns, end %d ns; from %d to %d", what, len(begins), begins[middle],
 		ends[middle], begins[0], begins[len(begins)-1])
-	if near.quarter {
+	if near.twentieth {
 		for _, all := range [][]int64{begins, ends} {
 			far := slices.DeleteFunc(slices.Clone(all), func(d int64) bool { return -within <= d && d <= within })
-			assert.LessOrEqual(t, len(far), len(all)*3/4, "%s: not within %d ns", what, within)
+			assert.LessOrEqual(t, len(far), len(all)*19/20, "%s: not within %d ns", what, within)
 		}
 	} else {
 		share := func(all []int64, of float64) int64 { return all[int(of*float64(len(all)))] }
 		assert.InDelta(t, 0, share(begins, near.begins), float64(within), what)
 		assert.InDelta(t, 0, share(ends, near.ends), float64(cmp.Or(near.endsWithin, within)), what)
 	}
-	return lateness{least: begins[0], middle: begins[middle]}
+	return lateness{least: begins[0], clock: (begins[len(begins)*19/20] + ends[len(ends)/20]) / 2}
 }
 
 // nearby is how far apart the times of two sources may be, in nanoseconds.
@@ -302,7 +303,7 @@ type shares struct {
 	begins, ends float64
 	within, same int64 // used instead of nearby and sameTime, in nanoseconds, unless 0
 	endsWithin   int64 // used instead of within for the ends
-	quarter      bool  // only a quarter of the differences must be near, on either side of 0
+	twentieth    bool  // only a twentieth of the differences must be near, on either side of 0
 }
 
 // If HotSpot does something between the probe and the other source's reading of the clock, only the nearest tenth
@@ -324,11 +325,12 @@ var (
 	old = shares{begins: 0.5, ends: 0.5, within: 3 * nearby}
 )
 
-// recordedWithin returns the shares for the locks of a recording. On a busy machine, threads lose their processor
-// between the probe and Flight Recorder's reading of the clock, whichever comes first. If the recording's clock were
-// wrong, hardly any difference would be near.
+// recordedWithin returns the shares for the locks of a recording. Between the probe and Flight Recorder's reading of
+// the clock, the JVM works for 2 to 50 µs, depending on the machine, and threads lose their processor. Since the
+// recording's begins are early and its ends are late, a clock that is wrong in either direction moves the begins or the
+// ends away, and hardly any of those would be near.
 func recordedWithin(feature int) shares {
-	near := shares{quarter: true}
+	near := shares{twentieth: true}
 	if feature < 13 {
 		near.within = old.within
 	}
