@@ -43,8 +43,9 @@ func TestStacksLive(t *testing.T) {
 		t.Run(jdk.Name(), func(t *testing.T) {
 			dir, file := filepath.Join(t.TempDir(), "capture"), filepath.Join(t.TempDir(), "report.json")
 			// The recording lasts until the JVM has used some CPU time: on a busy machine, a fixed time may have too
-			// few samples to compare shares.
-			attachUntilUsed(t, 3*time.Second,
+			// few samples to compare shares. gasm has a small part of the processors beside the program's 20 threads, and
+			// reads libraries and code first. At Ctrl-C, it walks for only 0.6 s more, so it must have caught up by then.
+			attachUntilUsed(t, 10*time.Second,
 				[]string{jdk.Java(), "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,Stacks::work", "-cp", classPath,
 					"Stacks", "forever"},
 				[]string{"--format", "json", "--report", file, "--stacks", "-o", dir, "--skip-asm", "--tree=0.01%"})
