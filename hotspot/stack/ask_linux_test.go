@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gasm-profiler/gasm/hotspot/shared"
-	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
@@ -101,36 +100,6 @@ func TestSlowLibrary(t *testing.T) {
 	w.take(slow, <-slow.reading.done)
 	assert.NotNil(t, slow.table)
 	assert.True(t, slow.settled(pid))
-}
-
-// TestBusyReading checks which time counts when a library is read: the time for which the thread is blocked, and not
-// that for which it runs or waits for a processor.
-func TestBusyReading(t *testing.T) {
-	w := NewWalker(shared.NewJVMs())
-	j := w.process(os.Getpid(), 1)
-	const left = 300 * time.Millisecond
-	j.waited = mostWaiting - left
-	busy := &library{}
-	w.read(busy, j, native.Mapping{Path: "/busy", PID: j.pid}, func() (*os.File, error) {
-		for began := monotonic.ThreadCPU(); monotonic.ThreadCPU() < began+2*left; {
-		}
-		return os.Open("/bin/sh")
-	})
-	require.NotNil(t, busy.table, "it is waited for, although it takes longer than what is left")
-	assert.Less(t, j.waited, mostWaiting)
-
-	j.waited = mostWaiting - left
-	blocked := make(chan struct{})
-	slow := &library{}
-	began := time.Now()
-	w.read(slow, j, native.Mapping{Path: "/slow", PID: j.pid},
-		func() (*os.File, error) { <-blocked; return os.Open("/bin/sh") })
-	assert.Nil(t, slow.table)
-	assert.GreaterOrEqual(t, j.waited, mostWaiting)
-	assert.GreaterOrEqual(t, time.Since(began), left)
-	close(blocked)
-	w.take(slow, <-slow.reading.done)
-	assert.NotNil(t, slow.table)
 }
 
 // TestSites checks when the cache of return addresses is emptied.

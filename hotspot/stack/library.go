@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/gasm-profiler/gasm/internal/cfi"
-	"github.com/gasm-profiler/gasm/internal/monotonic"
 	"github.com/gasm-profiler/gasm/internal/native"
 )
 
@@ -39,19 +38,6 @@ func (l *library) settled(pid int) bool {
 type reading struct {
 	began time.Time
 	done  chan content
-	by    chan readingThread // receives the thread that reads when it begins
-}
-
-// A readingThread is a thread that reads a library since it began, when it had been ready for some time.
-type readingThread struct {
-	monotonic.Thread
-	ready time.Duration
-	began time.Time
-}
-
-// blocked returns for how long the thread has waited for something other than a processor.
-func (t *readingThread) blocked() time.Duration {
-	return max(time.Since(t.began)-max(t.Ready()-t.ready, 0), 0)
 }
 
 // A content holds what was read from a library.
@@ -60,17 +46,14 @@ type content struct {
 	segments  native.Segments
 	sigreturn uint64
 	err       error
-	blocked   time.Duration // for how long the reading thread waited for something other than a processor
 }
 
 const (
 	// mostWaiting limits the total time for which the walks of a process wait for libraries to be read. Reading usually
 	// takes milliseconds. But a file system may not answer, and meanwhile all other samples and the end of the
 	// recording have to wait. After mostWaiting, walks do not wait any more: they fail if they need a library that has
-	// not been read yet. On a very busy machine, reading takes seconds, because the reading thread waits for a
-	// processor. That does not count, and neither does the time for which it runs. But no walk waits for longer than
-	// longestReading for one library.
-	mostWaiting, longestReading = time.Second, 10 * time.Second
+	// not been read yet.
+	mostWaiting = time.Second
 	// mostLibraries is the maximum number of libraries that are read.
 	mostLibraries = 1 << 10
 	// mostAttempts limits the number of attempts to read the same file. gasm opens a file through a process that has
@@ -124,53 +107,27 @@ func (w *Walker) library(j *jvm, m *native.Mapping, mappings *native.Resolver) *
 // read starts a goroutine that reads a library. It waits for the result until GiveUp is called, or until the walks of
 // the process have waited for mostWaiting in total. After that, the goroutine continues alone.
 func (w *Walker) read(l *library, j *jvm, m native.Mapping, open func() (*os.File, error)) {
-	r := &reading{time.Now(), make(chan content, 1), make(chan readingThread, 1)}
+	r := &reading{time.Now(), make(chan content, 1)}
 	l.reading = r
 	running := j.readings
 	running.Add(1)
 	go func() {
 		defer running.Add(-1)
 		var c content
-		w.elsewhere.During(func() {
-			t := monotonic.CurrentThread()
-			by := readingThread{t, t.Ready(), time.Now()}
-			r.by <- by
-			c = readLibrary(&m, open)
-			c.blocked = by.blocked()
-		})
+		w.elsewhere.During(func() { c = readLibrary(&m, open) })
 		r.done <- c
 	}()
-	j.waited += w.await(l, r, mostWaiting-j.waited)
-	w.walk.until = w.walk.until.Add(time.Since(r.began))
-}
-
-// await waits until a library has been read, until the reading thread has been blocked for most, or until GiveUp is
-// called. It returns for how long the thread was blocked.
-func (w *Walker) await(l *library, r *reading, most time.Duration) (blocked time.Duration) {
-	var by *readingThread // nil until it has begun
-	timer := time.NewTimer(most)
+	timer := time.NewTimer(mostWaiting - j.waited)
 	defer timer.Stop()
-	for {
-		select {
-		case c := <-r.done:
-			w.take(l, c)
-			return c.blocked
-		case t := <-r.by:
-			by = &t
-			continue
-		case <-timer.C:
-		case <-w.givenUp:
-			return time.Since(r.began)
-		}
-		took := time.Since(r.began)
-		if blocked = took; by != nil {
-			blocked = by.blocked()
-		}
-		if blocked >= most || took >= longestReading {
-			return blocked
-		}
-		timer.Reset(max(most-blocked, 10*time.Millisecond))
+	select {
+	case c := <-r.done:
+		w.take(l, c)
+	case <-timer.C:
+	case <-w.givenUp:
 	}
+	took := time.Since(r.began)
+	j.waited += took
+	w.walk.until = w.walk.until.Add(took)
 }
 
 // take stores what was read from a library.
@@ -209,7 +166,7 @@ func readLibrary(m *native.Mapping, open func() (*os.File, error)) content {
 		return content{err: err}
 	}
 	table, err := cfi.Open(f)
-	return content{table: table, segments: native.LoadSegments(f), sigreturn: signal, err: err}
+	return content{table, native.LoadSegments(f), signal, err}
 }
 
 // unwindLibrary finds the caller of a native function.
