@@ -20,9 +20,13 @@ import (
 	"github.com/gasm-profiler/gasm/report/schema"
 )
 
-// start starts the program, and waits until it has warmed up. The program then works until the method end stops it.
-// DTraceAllocProbes switches on HotSpot's probes of allocations, which are off by default.
+// start starts the program, unless it was started already, and waits until it has warmed up. The program then works
+// until the method end stops it. DTraceAllocProbes switches on HotSpot's probes of allocations, which are off by
+// default.
 func (t *trial) start() error {
+	if t.running != nil {
+		return nil
+	}
 	c := t.command(0, "-XX:+DTraceAllocProbes")
 	cmd := exec.Command(c[0], c[1:]...)
 	out, err := cmd.StdoutPipe()
@@ -53,10 +57,8 @@ func (t *trial) pid() string { return strconv.Itoa(t.running.Process.Pid) }
 
 // attachFor attaches gasm to the program, and returns the profile.
 func (t *trial) attachFor(name string, flags ...string) (*schema.Profile, error) {
-	if t.running == nil {
-		if err := t.start(); err != nil {
-			return nil, err
-		}
+	if err := t.start(); err != nil {
+		return nil, err
 	}
 	report := filepath.Join(t.dir, name+".json")
 	args := append([]string{"attach", "-o", filepath.Join(t.dir, name), "--format", "json", "--report", report}, flags...)
@@ -162,10 +164,8 @@ const patience = 5 * time.Minute
 // probeSDT lets gasm add a static probe (SDT) for a Java method. Then it sets a uprobe there, with the probe's
 // semaphore, as a tracer does, and checks that calls of the method reach the uprobe.
 func (t *trial) probeSDT() (string, error) {
-	if t.running == nil {
-		if err := t.start(); err != nil {
-			return "", err
-		}
+	if err := t.start(); err != nil {
+		return "", err
 	}
 	tracefs := "/sys/kernel/tracing"
 	if _, err := os.Stat(filepath.Join(tracefs, "uprobe_events")); err != nil {

@@ -2,10 +2,8 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/google/pprof/profile"
 
 	"github.com/gasm-profiler/gasm/report/schema"
 )
@@ -35,11 +35,15 @@ func (t *trial) stacks() (string, error) {
 	found, called := int64(0), int64(0)
 	nodes := t.report.Stacks.Nodes
 	for i, n := range nodes {
-		if n.Name != "Shares::heavy" || !whole(nodes, i) {
+		if n.Name != "Shares::heavy" {
+			continue
+		}
+		under, whole := callers(nodes, i)
+		if !whole {
 			continue
 		}
 		found += n.Counts.Values[0]
-		if under(nodes, i, "Features::main") {
+		if under {
 			called += n.Counts.Values[0]
 		}
 	}
@@ -50,48 +54,40 @@ func (t *trial) stacks() (string, error) {
 	return text, nil
 }
 
-// under reports whether a node or one of its callers has this name.
-func under(nodes []schema.StackNode, at int, name string) bool {
+// callers reports whether Features.main has called a node, and whether no frame between the node and the thread is
+// missing.
+func callers(nodes []schema.StackNode, at int) (underMain, whole bool) {
+	whole = true
 	for ; at >= 0; at = nodes[at].Parent {
-		if nodes[at].Name == name {
-			return true
-		}
+		n := &nodes[at]
+		underMain = underMain || n.Name == "Features::main"
+		whole = whole && !slices.ContainsFunc(n.Kinds, func(kind string) bool {
+			return kind == "cut" || kind == "frozen" || kind == "unwalked"
+		})
 	}
-	return false
-}
-
-// whole reports whether no frame between a node and the thread is missing.
-func whole(nodes []schema.StackNode, at int) bool {
-	for ; at >= 0; at = nodes[at].Parent {
-		for _, kind := range []string{"cut", "frozen", "unwalked"} {
-			if slices.Contains(nodes[at].Kinds, kind) {
-				return false
-			}
-		}
-	}
-	return true
+	return underMain, whole
 }
 
 // allThreads prints the stacks of all threads, and checks two of them: that of the thread that runs, and that of a
 // thread of the JDK that waits.
 func (t *trial) allThreads() (string, error) {
-	if t.running == nil {
-		if err := t.start(); err != nil {
-			return "", err
-		}
+	if err := t.start(); err != nil {
+		return "", err
 	}
 	text, err := t.run("stacks", t.pid())
 	if err != nil {
 		return "", err
 	}
 	threads := strings.Split(text, "\n\n")
-	for thread, frame := range map[string]string{`"main"`: "at Features.main", `"Reference Handler"`: "at java.lang.ref.Reference"} {
-		i := slices.IndexFunc(threads, func(s string) bool { return strings.HasPrefix(s, thread) })
+	for _, want := range []struct{ thread, frame string }{
+		{`"main"`, "at Features.main"}, {`"Reference Handler"`, "at java.lang.ref.Reference"},
+	} {
+		i := slices.IndexFunc(threads, func(s string) bool { return strings.HasPrefix(s, want.thread) })
 		if i < 0 {
-			return "", fmt.Errorf("no thread %s", thread)
+			return "", fmt.Errorf("no thread %s", want.thread)
 		}
-		if !strings.Contains(threads[i], frame) {
-			return "", fmt.Errorf("no %q in\n%s", frame, threads[i])
+		if !strings.Contains(threads[i], want.frame) {
+			return "", fmt.Errorf("no %q in\n%s", want.frame, threads[i])
 		}
 	}
 	return fmt.Sprintf("%d threads", strings.Count("\n"+text, "\n\"")), nil
@@ -107,26 +103,30 @@ func (t *trial) wall() (string, error) {
 	if p.Waits == nil {
 		return "", fmt.Errorf("no waits: %v", p.Warnings)
 	}
-	text := ""
-	for name, running := range map[string]bool{"main": true, "Reference Handler": false} {
-		i := slices.IndexFunc(p.Waits.Threads, func(w schema.WaitsThread) bool { return w.Name == name })
+	var texts []string
+	for _, want := range []struct {
+		thread  string
+		running bool
+	}{{"main", true}, {"Reference Handler", false}} {
+		i := slices.IndexFunc(p.Waits.Threads, func(w schema.WaitsThread) bool { return w.Name == want.thread })
 		if i < 0 {
-			return "", fmt.Errorf("no thread %s", name)
+			return "", fmt.Errorf("no thread %s", want.thread)
 		}
 		states, all := p.Waits.Threads[i].States, int64(0)
 		for _, ns := range states {
 			all += ns
 		}
 		share := float64(states["on processor"]+states["runnable"]) / float64(max(all, 1))
-		text += fmt.Sprintf("%s ran or was ready for %.0f %% of %.1f s; ", name, 100*share, float64(all)/1e9)
-		if all == 0 || (share > 0.5) != running {
+		texts = append(texts, fmt.Sprintf("%s ran or was ready for %.0f %% of %.1f s", want.thread, 100*share, float64(all)/1e9))
+		if all == 0 || (share > 0.5) != want.running {
 			err = errors.New("states are not as expected")
 		}
 	}
+	text := strings.Join(texts, "; ")
 	if err != nil {
-		return "", fmt.Errorf("%w: %s%v", err, text, p.Waits.States)
+		return "", fmt.Errorf("%w: %s: %v", err, text, p.Waits.States)
 	}
-	return strings.TrimSuffix(text, "; "), nil
+	return text, nil
 }
 
 // heavyRow matches a row of a table: the share of the method in which the program spends most of its time.
@@ -134,10 +134,8 @@ var heavyRow = regexp.MustCompile(`(?m)^.*\d%.*Shares::heavy.*$`)
 
 // top prints what the live view shows, twice, and checks that the program's hottest method is in the second picture.
 func (t *trial) top() (string, error) {
-	if t.running == nil {
-		if err := t.start(); err != nil {
-			return "", err
-		}
+	if err := t.start(); err != nil {
+		return "", err
 	}
 	text, err := t.run("top", "--batch", "-n", "2", "-d", "8", "--color", "never", t.pid())
 	if err != nil {
@@ -153,10 +151,8 @@ func (t *trial) top() (string, error) {
 // watch profiles the program continuously until there are two profiles of it, and checks that they have the program's
 // hottest method.
 func (t *trial) watch() (string, error) {
-	if t.running == nil {
-		if err := t.start(); err != nil {
-			return "", err
-		}
+	if err := t.start(); err != nil {
+		return "", err
 	}
 	dir := filepath.Join(t.dir, "watch")
 	var errs bytes.Buffer
@@ -177,27 +173,18 @@ func (t *trial) watch() (string, error) {
 		return "", fmt.Errorf("%d profiles after %s: %s", len(files), patience, errs.String())
 	}
 	for _, path := range files {
-		profile, err := unzip(path)
+		f, err := os.Open(path)
 		if err != nil {
 			return "", err
 		}
-		if !bytes.Contains(profile, []byte("heavy")) {
+		p, err := profile.Parse(f)
+		f.Close()
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", path, err)
+		}
+		if !slices.ContainsFunc(p.Function, func(f *profile.Function) bool { return strings.Contains(f.Name, "heavy") }) {
 			return "", fmt.Errorf("%s: no Shares.heavy", path)
 		}
 	}
 	return fmt.Sprintf("%d profiles", len(files)), nil
-}
-
-// unzip reads a file that was compressed with gzip.
-func unzip(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	r, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(r)
 }
