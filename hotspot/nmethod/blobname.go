@@ -130,6 +130,26 @@ func (c *Copier) blobName(addr uint64) (string, error) {
 	return "", nil
 }
 
+// isBlob reports whether a blob begins at an address, as far as HotSpot's tables describe that. Where an address is in
+// none of the code heaps, only the header before it is read.
+func (c *Copier) isBlob(addr uint64) bool {
+	l := &c.layout.heaps
+	if l.blockHeader == 0 {
+		return true // HotSpot's tables do not describe the header
+	}
+	if heaps, err := c.codeHeaps(); err == nil {
+		for _, h := range heaps {
+			if addr >= h.lo && addr < h.hi {
+				blob, err := c.findBlob(h, addr)
+				return err == nil && blob == addr
+			}
+		}
+	}
+	var used [1]byte
+	_, err := c.vm.Read(used[:], addr-l.blockHeader+l.blockUsed, 1)
+	return err == nil && used[0] != 0
+}
+
 // errNoBlob means that an address in the code cache is not in a blob.
 var errNoBlob = errors.New("there is no blob")
 

@@ -60,21 +60,16 @@ func (c *Copier) Copy(tag *printassembly.Installed) (*Code, error) {
 	return code, nil
 }
 
-// isThere reports whether the copied memory holds the tag's method, and whether that method is still at its address. It
-// must also check the flag in the header of the nmethod's block: when HotSpot frees an nmethod, everything else may
-// remain unchanged.
+// isThere reports whether the copied memory holds the tag's method, and whether that method is still at its address.
+// When HotSpot frees an nmethod, everything in it may remain unchanged, and a new blob may then cover only a part of
+// it. So the compile id is not enough: the nmethod's block must also be in use.
 func (c *Code) isThere() bool {
 	l, vm := &c.copier.layout, c.copier.vm
 	now, err := vm.Uint32(c.Address + l.compileID)
 	if err != nil || int(now) != c.ID || int(c.field32(l.compileID)) != c.ID {
 		return false
 	}
-	if l.heaps.blockHeader == 0 {
-		return true // HotSpot's tables do not describe the header
-	}
-	var used [1]byte
-	_, err = vm.Read(used[:], c.Address-l.heaps.blockHeader+l.heaps.blockUsed, 1)
-	return err == nil && used[0] != 0
+	return c.copier.isBlob(c.Address)
 }
 
 // field32 returns a four-byte field of the nmethod. It returns 0 if the offset lies outside the nmethod.
